@@ -1,0 +1,13 @@
+"""The one exception that a user sees: a sentence that says what is wrong, where, and what to do."""
+
+
+class UserError(Exception):
+    """A mistake or misfortune outside the program: bad file, full disk, mismatched model. Exit code 1."""
+
+    exit_code = 1
+
+
+class UsageError(UserError):
+    """The command line asks for something that cannot be done. Exit code 2."""
+
+    exit_code = 2

@@ -1,0 +1,1 @@
+"""The translation network made of the layers in minnmt/nn, its parameters, and their file format."""

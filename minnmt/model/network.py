@@ -1,0 +1,118 @@
+"""The whole network for one batch: ids in, negative log-likelihoods and attention out, and back to gradients.
+
+Attention weights leave as plain arrays, and the words the softmax runs over come in as an array of ids, so that
+whatever counts alignments or chooses candidates lives outside. Notebook 04.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..nn.attention import attention_memory
+from ..nn.dropout import dropout_backward, dropout_forward
+from ..nn.embedding import embedding_backward, embedding_forward
+from ..nn.functions import flat
+from ..nn.readout import ReadoutCache, readout_backward, readout_forward
+from ..nn.softmax import SoftmaxCache, softmax_loss_backward, softmax_loss_forward
+from .decoder import (
+    DecoderCache,
+    StartCache,
+    decoder_backward,
+    decoder_forward,
+    start_state_backward,
+    start_state_forward,
+)
+from .encoder import EncoderCache, encoder_backward, encoder_forward
+
+
+@dataclass
+class Dropout:
+    """Dropout while training: its rate, where random numbers come from. It hits the embeddings of both sides, the
+    annotations and the readout."""
+
+    rate: float
+    rng: np.random.Generator | None = None
+
+    def __call__(self, x):
+        return dropout_forward(x, self.rate, self.rng)
+
+
+NO_DROPOUT = Dropout(0.0)
+
+
+class NetworkOutput(NamedTuple):
+    nll: np.ndarray  # (B) negative log-likelihood of each sentence
+    alphas: np.ndarray  # (T,S,B) attention weights
+
+
+class NetworkCache(NamedTuple):
+    src_ids: np.ndarray
+    previous: np.ndarray  # (T-1,B) the target words that were fed back
+    encoder: EncoderCache
+    start: StartCache
+    decoder: DecoderCache
+    readout: ReadoutCache
+    softmax: SoftmaxCache
+    dropped: dict  # dropout masks by place
+
+
+def encode(src_ids, src_mask, params, dropout=NO_DROPOUT):
+    """src_ids (S,B), src_mask (S,B) -> s0 (B,H), Memory, caches (encoder, start, dropout masks)."""
+    x, _ = embedding_forward(src_ids, params.src_embedding)
+    x, drop_x = dropout(x)
+    h, encoder_cache = encoder_forward(x, src_mask, params.encoder_forward, params.encoder_backward)
+    h, drop_h = dropout(h)
+    s0, start_cache = start_state_forward(h, src_mask, params.start)
+    memory = attention_memory(h, src_mask, params.attention)
+    return s0, memory, (encoder_cache, start_cache, {"x": drop_x, "h": drop_h})
+
+
+def previous_words(trg_ids, table):
+    """trg_ids (T,B) -> embeddings (T,B,E) of the word before each position: zeros before the first."""
+    y, _ = embedding_forward(trg_ids[:-1], table)
+    return np.concatenate([np.zeros((1, *trg_ids.shape[1:], table.shape[1]), table.dtype), y])
+
+
+def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
+    """batch (see minnmt/text/batches.py), ids (K) ascending or None for all words -> NetworkOutput, cache."""
+    T, B = batch.trg_ids.shape
+    s0, memory, (encoder_cache, start_cache, dropped) = encode(batch.src_ids, batch.src_mask, params, dropout)
+    y, dropped["y"] = dropout(previous_words(batch.trg_ids, params.trg_embedding))
+    states, contexts, alphas, decoder_cache = decoder_forward(y, s0, memory, params)
+    o, readout_cache = readout_forward(flat(states), flat(y), flat(contexts), params.readout)
+    o, dropped["o"] = dropout(o)
+    nll, softmax_cache = softmax_loss_forward(
+        o, batch.trg_ids.reshape(-1), batch.trg_mask.reshape(-1), params.softmax, ids
+    )
+    cache = NetworkCache(
+        batch.src_ids, batch.trg_ids[:-1], encoder_cache, start_cache,
+        decoder_cache, readout_cache, softmax_cache, dropped,
+    )  # fmt: skip
+    return NetworkOutput(nll.reshape(T, B).sum(axis=0), alphas), cache
+
+
+def network_backward(dnll, cache, params, grads):
+    """dnll (B): the gradient of each sentence's nll; adds the gradient of every parameter into grads."""
+    T, S, B = cache.decoder.alphas.shape
+    # forward: nll = sum over the words of the softmax losses
+    do = softmax_loss_backward(np.tile(dnll, T), cache.softmax, params.softmax, grads.softmax)
+    do = dropout_backward(do, cache.dropped["o"])
+    # forward: o = readout(states, y, contexts)
+    dstates, dy, dcontexts = (
+        d.reshape(T, B, -1) for d in readout_backward(do, cache.readout, params.readout, grads.readout)
+    )
+    # forward: states, contexts = decoder(y, s0, memory)
+    dy_decoder, ds0, dh = decoder_backward(dstates, dcontexts, cache.decoder, params, grads)
+    # forward: y = dropout(embedding of the previous words), zeros before the first
+    dy = dropout_backward(dy + dy_decoder, cache.dropped["y"])
+    embedding_backward(dy[1:], cache.previous, grads.trg_embedding)
+    # forward: s0 = start(h), memory from h
+    dh = dh + start_state_backward(ds0, cache.start, params.start, grads.start)
+    dh = dropout_backward(dh, cache.dropped["h"])
+    # forward: h = encoder(dropout(embedding of the source words))
+    dx = encoder_backward(
+        dh, cache.encoder, params.encoder_forward, params.encoder_backward,
+        grads.encoder_forward, grads.encoder_backward,
+    )  # fmt: skip
+    embedding_backward(dropout_backward(dx, cache.dropped["x"]), cache.src_ids, grads.src_embedding)

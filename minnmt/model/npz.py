@@ -1,0 +1,202 @@
+"""Parameters on disk: an .npz with 41 float32 arrays under the names that dl4mt and Nematus use.
+
+Their models load here and ours load there. The table of names stands here and nowhere else. Nothing is ever
+unpickled; what this network cannot compute (layer normalisation, deep models, factors) is refused by name.
+"""
+
+import re
+import zipfile
+import zlib
+
+import numpy as np
+
+from ..errors import UserError
+from ..nn.attention import Attention
+from ..nn.conditional_gru import ContextCell
+from ..nn.gru import GRU
+from ..nn.readout import Readout
+from ..nn.softmax import Softmax
+from ..text.files import atomic_file, reason
+from .parameters import Parameters, StartState
+
+# (our name, stored name, stored shape); "T" after a stored name: the file holds the transpose, "column": (n,1)
+GRU_TABLE = [
+    ("W", "W", "E 2H"), ("b", "b", "2H"), ("U", "U", "H 2H"),
+    ("Wx", "Wx", "E H"), ("bx", "bx", "H"), ("Ux", "Ux", "H H"),
+]  # fmt: skip
+TABLE = [
+    ("src_embedding", "Wemb", "Vs E", ""),
+    ("trg_embedding", "Wemb_dec", "Vt E", ""),
+    *((f"encoder_forward.{ours}", f"encoder_{theirs}", shape, "") for ours, theirs, shape in GRU_TABLE),
+    *((f"encoder_backward.{ours}", f"encoder_r_{theirs}", shape, "") for ours, theirs, shape in GRU_TABLE),
+    ("start.W", "ff_state_W", "C H", ""),
+    ("start.b", "ff_state_b", "H", ""),
+    *((f"decoder_gru.{ours}", f"decoder_{theirs}", shape, "") for ours, theirs, shape in GRU_TABLE),
+    ("decoder_cell.U", "decoder_U_nl", "H 2H", ""),
+    ("decoder_cell.b", "decoder_b_nl", "2H", ""),
+    ("decoder_cell.Ux", "decoder_Ux_nl", "H H", ""),
+    ("decoder_cell.bx", "decoder_bx_nl", "H", ""),
+    ("decoder_cell.W", "decoder_Wc", "C 2H", ""),
+    ("decoder_cell.Wx", "decoder_Wcx", "C H", ""),
+    ("attention.W_s", "decoder_W_comb_att", "H C", ""),
+    ("attention.W_h", "decoder_Wc_att", "C C", ""),
+    ("attention.b", "decoder_b_att", "C", ""),
+    ("attention.v", "decoder_U_att", "C 1", "column"),
+    ("attention.v_b", "decoder_c_tt", "1", ""),
+    ("readout.W_s", "ff_logit_lstm_W", "H E", ""),
+    ("readout.b_s", "ff_logit_lstm_b", "E", ""),
+    ("readout.W_y", "ff_logit_prev_W", "E E", ""),
+    ("readout.b_y", "ff_logit_prev_b", "E", ""),
+    ("readout.W_c", "ff_logit_ctx_W", "C E", ""),
+    ("readout.b_c", "ff_logit_ctx_b", "E", ""),
+    ("softmax.W", "ff_logit_W", "E Vt", "transpose"),
+    ("softmax.b", "ff_logit_b", "Vt", ""),
+]
+STORED_NAMES = [stored for _, stored, _, _ in TABLE]
+
+UNSUPPORTED = [
+    (re.compile(r".*(_lns|_lnb|_gamma\d*|ln_[sb])$"), "layer normalisation"),
+    (re.compile(r".*_drt(_\d+)?(_.*)?$|.*_nl\d+$"), "deep transitions (more than one recurrent step per word)"),
+    (re.compile(r"(encoder|encoder_r|decoder)_\d+_.*"), "a deep model (more than one layer)"),
+    (re.compile(r"Wemb\d+"), "input factors"),
+    (re.compile(r".*_(wns|wnb)$"), "weight normalisation"),
+    (re.compile(r"(encoder|decoder).*"), "a network part that minnmt does not have"),
+    (re.compile(r"ff_(state|logit).*"), "an output layer that minnmt does not have"),
+]
+
+
+def to_stored(params):
+    """Parameters -> {stored name: array}, in the table's order."""
+    arrays = {}
+    for ours, stored, _, layout in TABLE:
+        array = _get(params, ours)
+        arrays[stored] = array.T if layout == "transpose" else array[:, None] if layout == "column" else array
+    return arrays
+
+
+def from_stored(arrays):
+    """{stored name: array} -> Parameters. The arrays keep their float type; shapes are the caller's concern."""
+    ours_to_array = {}
+    for ours, stored, _, layout in TABLE:
+        array = arrays[stored]
+        array = array.T if layout == "transpose" else array[:, 0] if layout == "column" else array
+        ours_to_array[ours] = np.ascontiguousarray(array)
+
+    def group(cls, name):
+        return cls(**{key.split(".")[1]: a for key, a in ours_to_array.items() if key.startswith(name + ".")})
+
+    return Parameters(
+        src_embedding=ours_to_array["src_embedding"],
+        trg_embedding=ours_to_array["trg_embedding"],
+        encoder_forward=group(GRU, "encoder_forward"),
+        encoder_backward=group(GRU, "encoder_backward"),
+        start=group(StartState, "start"),
+        decoder_gru=group(GRU, "decoder_gru"),
+        attention=group(Attention, "attention"),
+        decoder_cell=group(ContextCell, "decoder_cell"),
+        readout=group(Readout, "readout"),
+        softmax=group(Softmax, "softmax"),
+    )
+
+
+def save_parameters(path, params):
+    """Write model.npz; the file is either complete or untouched."""
+    save_arrays(path, {name: np.asarray(a, np.float32) for name, a in to_stored(params).items()})
+
+
+def load_parameters(path):
+    """Read an .npz of ours, dl4mt's or Nematus' into float32 Parameters."""
+    arrays = load_arrays(path)
+    _untie(arrays)
+    _refuse_unsupported(path, arrays)
+    missing = [name for name in STORED_NAMES if name not in arrays]
+    if missing:
+        raise UserError(
+            f"{path} is not a model of this network: it lacks {', '.join(missing[:4])}"
+            + (f" and {len(missing) - 4} more" if len(missing) > 4 else "")
+        )
+    _check_shapes(path, arrays)
+    params = from_stored({name: np.asarray(arrays[name], np.float32) for name in STORED_NAMES})
+    for name in STORED_NAMES:
+        if not np.isfinite(arrays[name]).all():
+            raise UserError(f"{path}: the array {name} holds NaN or infinity: training went wrong before it was saved")
+    return params
+
+
+def save_arrays(path, arrays):
+    """An .npz of plain arrays, written atomically."""
+    with atomic_file(path) as file:
+        np.savez(file, **arrays)
+
+
+def load_arrays(path):
+    """Every array of an .npz, checked against the file's checksums; pickled members are refused by name."""
+    arrays = {}
+    name = None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not hasattr(file, "files"):
+                raise UserError(f"{path} is a single array, not an .npz archive of a model's arrays")
+            for name in file.files:
+                arrays[name] = file[name]
+    except OSError as error:
+        if error.errno is None:
+            raise _damaged(path, name) from None
+        raise UserError(f"cannot read {path}: {reason(error)}") from None
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise _damaged(path, name) from None
+        what = f"its member {name} is a pickled object" if name else "it is a pickled object"
+        raise UserError(
+            f"{path}: {what}, which could run any code when read; "
+            "save the model again with plain arrays only (numpy.savez without objects)"
+        ) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, SyntaxError, MemoryError):
+        raise _damaged(path, name) from None
+    return arrays
+
+
+def _damaged(path, name):
+    where = f" (in its member {name})" if name else ""
+    return UserError(f"{path} is damaged or not a complete .npz file{where}: copy it again or train again")
+
+
+def _get(params, dotted):
+    for part in dotted.split("."):
+        params = getattr(params, part)
+    return params
+
+
+def _untie(arrays):
+    """Nematus can share one matrix between the embeddings or with the output layer and then stores it once."""
+    if "Wemb" in arrays and "Wemb_dec" not in arrays:
+        arrays["Wemb_dec"] = arrays["Wemb"]
+    if "Wemb_dec" in arrays and "ff_logit_W" not in arrays:
+        arrays["ff_logit_W"] = arrays["Wemb_dec"].T
+
+
+def _refuse_unsupported(path, arrays):
+    for name in arrays:
+        if name in STORED_NAMES:
+            continue
+        for pattern, what in UNSUPPORTED:
+            if pattern.fullmatch(name):
+                raise UserError(f"{path} uses {what} (array {name}), which minnmt cannot compute")
+
+
+def _check_shapes(path, arrays):
+    """Every shape must follow from the sizes of Wemb (Vs,E), Wemb_dec (Vt,E) and ff_state_b (H)."""
+    for name, n_axes in (("Wemb", 2), ("Wemb_dec", 2), ("ff_state_b", 1)):
+        if arrays[name].ndim != n_axes:
+            raise UserError(f"{path}: the array {name} has shape {arrays[name].shape}, expected {n_axes} axes")
+    (Vs, E), Vt, H = arrays["Wemb"].shape, len(arrays["Wemb_dec"]), len(arrays["ff_state_b"])
+    sizes = {"Vs": Vs, "Vt": Vt, "E": E, "H": H, "2H": 2 * H, "C": 2 * H, "1": 1}
+    for _, name, spec, _ in TABLE:
+        expected = tuple(sizes[axis] for axis in spec.split())
+        if arrays[name].shape != expected:
+            raise UserError(
+                f"{path}: the array {name} has shape {arrays[name].shape}, but with embeddings of {E} "
+                f"and a hidden size of {H} it must be {expected}"
+            )
+        if not np.issubdtype(arrays[name].dtype, np.floating):
+            raise UserError(f"{path}: the array {name} holds {arrays[name].dtype}, expected floating-point numbers")

@@ -1,0 +1,93 @@
+"""The decoder's second cell, which lets the context c into the state s' that the first GRU made:
+
+    [r, u] = sigmoid(s' U + b + c W)
+    g      = tanh((s' Ux + bx) * r + c Wx)   here the bias is inside the reset
+    s      = u * s' + (1 - u) * g
+
+Together with a plain GRU before it and the attention between, this is dl4mt's conditional GRU (see
+minnmt/model/decoder.py). Taught in notebook 03.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .functions import sigmoid
+
+
+@dataclass
+class ContextCell:
+    """Parameters of the second cell; r is the first half of the gates, u the second."""
+
+    U: np.ndarray  # (H,2H) state -> gates
+    b: np.ndarray  # (2H)
+    Ux: np.ndarray  # (H,H) state -> candidate
+    bx: np.ndarray  # (H)
+    W: np.ndarray  # (C,2H) context -> gates
+    Wx: np.ndarray  # (C,H) context -> candidate
+
+
+class ContextCellCache(NamedTuple):
+    s1: np.ndarray  # (B,H) the state s' that comes in
+    context: np.ndarray  # (B,C)
+    gates: np.ndarray  # (B,2H)
+    s_cand: np.ndarray  # (B,H) s' Ux + bx
+    cand: np.ndarray  # (B,H) g of the equations
+
+
+class ContextCellGrads(NamedTuple):
+    """Gradients of the products inside one step, kept so that the weights' gradients take one product each."""
+
+    dgates: np.ndarray  # (B,2H) before the sigmoid
+    dpre: np.ndarray  # (B,H) before the tanh
+    ds_cand: np.ndarray  # (B,H)
+
+
+def context_cell_forward(s1, context, p):
+    """s1 (B,H), context (B,C) -> s (B,H), cache."""
+    H = s1.shape[1]
+    gates = sigmoid(s1 @ p.U + p.b + context @ p.W)
+    r, u = gates[:, :H], gates[:, H:]
+    s_cand = s1 @ p.Ux + p.bx
+    cand = np.tanh(s_cand * r + context @ p.Wx)
+    s = u * s1 + (1 - u) * cand
+    return s, ContextCellCache(s1, context, gates, s_cand, cand)
+
+
+def context_cell_backward(ds, cache, p):
+    """ds (B,H) -> ds1 (B,H), dcontext (B,C), ContextCellGrads (for `context_cell_add_weight_grads`)."""
+    H = ds.shape[1]
+    r, u = cache.gates[:, :H], cache.gates[:, H:]
+    # forward: s = u * s1 + (1 - u) * cand
+    du = ds * (cache.s1 - cache.cand)
+    ds1 = ds * u
+    # forward: cand = tanh(s_cand * r + context Wx)
+    dpre = ds * (1 - u) * (1 - cache.cand * cache.cand)
+    dr = dpre * cache.s_cand
+    ds_cand = dpre * r
+    # forward: gates = sigmoid(s1 U + b + context W)
+    dgates = np.concatenate([dr, du], axis=1) * cache.gates * (1 - cache.gates)
+    # forward: s1 U, s_cand = s1 Ux + bx; context W, context Wx
+    ds1 += dgates @ p.U.T
+    ds1 += ds_cand @ p.Ux.T
+    dcontext = dgates @ p.W.T + dpre @ p.Wx.T
+    return ds1, dcontext, ContextCellGrads(dgates, dpre, ds_cand)
+
+
+def context_cell_add_weight_grads(s1, context, grads, g):
+    """Add the gradients of the cell's weights into g, one product each for all rows.
+
+    s1 (N,H), context (N,C), grads: ContextCellGrads of (N,...) arrays, N = T*B rows.
+    """
+    # forward: s1 U + b + context W
+    g.U += s1.T @ grads.dgates
+    g.b += grads.dgates.sum(axis=0)
+    g.W += context.T @ grads.dgates
+    # forward: s_cand = s1 Ux + bx
+    g.Ux += s1.T @ grads.ds_cand
+    g.bx += grads.ds_cand.sum(axis=0)
+    # forward: context Wx
+    g.Wx += context.T @ grads.dpre
+
+

@@ -1,0 +1,130 @@
+"""The gated recurrent unit, one step and a whole sequence, as in dl4mt (DESIGN equations of the encoder):
+
+    [r, u] = sigmoid(x W + b + h U)        reset and update gates
+    c      = tanh(x Wx + bx + r * (h Ux))  candidate; the reset comes after the product
+    h'     = u * h + (1 - u) * c           u keeps the old state
+
+The input products x W + b and x Wx + bx need no earlier state, so the sequence computes them for all steps at
+once and the step receives them ready. Taught in notebook 02.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .functions import flat, sigmoid
+
+
+@dataclass
+class GRU:
+    """Parameters of one GRU; the gate matrices hold r in their first half, u in their second."""
+
+    W: np.ndarray  # (E,2H) input -> gates
+    b: np.ndarray  # (2H)
+    U: np.ndarray  # (H,2H) state -> gates
+    Wx: np.ndarray  # (E,H) input -> candidate
+    bx: np.ndarray  # (H)
+    Ux: np.ndarray  # (H,H) state -> candidate
+
+
+class GRUStepCache(NamedTuple):
+    h_prev: np.ndarray  # (B,H)
+    gates: np.ndarray  # (B,2H) r and u
+    h_cand: np.ndarray  # (B,H) h_prev Ux
+    c: np.ndarray  # (B,H)
+    mask: np.ndarray | None  # (B,1)
+
+
+def gru_inputs(x, p):
+    """x (...,E) -> x_gates (...,2H), x_cand (...,H): the part of a step that needs no earlier state."""
+    return x @ p.W + p.b, x @ p.Wx + p.bx
+
+
+def gru_step_forward(x_gates, x_cand, h_prev, mask, p):
+    """x_gates (B,2H), x_cand (B,H), h_prev (B,H), mask (B,1) or None -> h (B,H), cache."""
+    H = h_prev.shape[1]
+    gates = sigmoid(x_gates + h_prev @ p.U)
+    r, u = gates[:, :H], gates[:, H:]
+    h_cand = h_prev @ p.Ux
+    c = np.tanh(x_cand + r * h_cand)
+    h = u * h_prev + (1 - u) * c
+    if mask is not None:
+        h = mask * h + (1 - mask) * h_prev
+    return h, GRUStepCache(h_prev, gates, h_cand, c, mask)
+
+
+def gru_step_backward(dh, cache, p):
+    """dh (B,H) -> dx_gates (B,2H), dx_cand (B,H), dh_prev (B,H), dh_cand (B,H).
+
+    The gradients of U and Ux are left to the caller, who adds them for all steps in one product: U's needs
+    dx_gates, Ux's needs dh_cand.
+    """
+    H = dh.shape[1]
+    r, u = cache.gates[:, :H], cache.gates[:, H:]
+    dh_prev = 0.0
+    if cache.mask is not None:
+        # forward: h = mask * h + (1 - mask) * h_prev
+        dh_prev = (1 - cache.mask) * dh
+        dh = cache.mask * dh
+    # forward: h = u * h_prev + (1 - u) * c
+    du = dh * (cache.h_prev - cache.c)
+    dc = dh * (1 - u)
+    dh_prev = dh_prev + dh * u
+    # forward: c = tanh(x_cand + r * h_cand)
+    dx_cand = dc * (1 - cache.c * cache.c)
+    dr = dx_cand * cache.h_cand
+    dh_cand = dx_cand * r
+    # forward: gates = sigmoid(x_gates + h_prev U)
+    dx_gates = np.concatenate([dr, du], axis=1) * cache.gates * (1 - cache.gates)
+    # forward: h_prev U and h_cand = h_prev Ux
+    dh_prev += dx_gates @ p.U.T
+    dh_prev += dh_cand @ p.Ux.T
+    return dx_gates, dx_cand, dh_prev, dh_cand
+
+
+class GRUSequenceCache(NamedTuple):
+    x: np.ndarray  # (S,B,E)
+    steps: list  # S times GRUStepCache
+
+
+def gru_sequence_forward(x, h0, mask, p):
+    """x (S,B,E), h0 (B,H), mask (S,B) -> h (S,B,H), cache."""
+    x_gates, x_cand = gru_inputs(x, p)
+    h = np.empty((*x.shape[:2], h0.shape[1]), x.dtype)
+    steps, h_prev = [], h0
+    for t in range(len(x)):
+        h[t], step = gru_step_forward(x_gates[t], x_cand[t], h_prev, mask[t][:, None], p)
+        steps.append(step)
+        h_prev = h[t]
+    return h, GRUSequenceCache(x, steps)
+
+
+def gru_sequence_backward(dh, cache, p, g):
+    """dh (S,B,H) -> dx (S,B,E), dh0 (B,H); adds into g."""
+    S, B, H = dh.shape
+    dx_gates = np.empty((S, B, 2 * H), dh.dtype)
+    dx_cand, dh_cand = np.empty_like(dh), np.empty_like(dh)
+    dh_prev = np.zeros_like(dh[0])
+    for t in reversed(range(S)):
+        grads = gru_step_backward(dh[t] + dh_prev, cache.steps[t], p)
+        dx_gates[t], dx_cand[t], dh_prev, dh_cand[t] = grads
+    gru_add_weight_grads(cache.x, [step.h_prev for step in cache.steps], dx_gates, dx_cand, dh_cand, g)
+    # forward: x_gates = x W + b, x_cand = x Wx + bx
+    return dx_gates @ p.W.T + dx_cand @ p.Wx.T, dh_prev
+
+
+def gru_add_weight_grads(x, h_prev, dx_gates, dx_cand, dh_cand, g):
+    """Add the gradients of one GRU's weights into g, one product each for all time steps.
+
+    x (T,B,E), h_prev T times (B,H), dx_gates (T,B,2H), dx_cand (T,B,H), dh_cand (T,B,H).
+    """
+    x, h_prev = flat(x), np.concatenate(h_prev)
+    # forward: x_gates = x W + b, and h_prev U is added to it
+    g.W += x.T @ flat(dx_gates)
+    g.b += flat(dx_gates).sum(axis=0)
+    g.U += h_prev.T @ flat(dx_gates)
+    # forward: x_cand = x Wx + bx, h_cand = h_prev Ux
+    g.Wx += x.T @ flat(dx_cand)
+    g.bx += flat(dx_cand).sum(axis=0)
+    g.Ux += h_prev.T @ flat(dh_cand)

@@ -1,0 +1,51 @@
+"""The deep output: state, previous word and context become one vector of the embedding's size.
+
+    o = tanh(s W_s + b_s + y W_y + b_y + c W_c + b_c)
+
+It has no recurrence, so training computes it for all time steps at once.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+
+@dataclass
+class Readout:
+    """Parameters of the readout; three biases where one would do, because stored models have them."""
+
+    W_s: np.ndarray  # (H,E) decoder state
+    b_s: np.ndarray  # (E)
+    W_y: np.ndarray  # (E,E) previous word
+    b_y: np.ndarray  # (E)
+    W_c: np.ndarray  # (C,E) context
+    b_c: np.ndarray  # (E)
+
+
+class ReadoutCache(NamedTuple):
+    s: np.ndarray  # (N,H)
+    y: np.ndarray  # (N,E)
+    c: np.ndarray  # (N,C)
+    o: np.ndarray  # (N,E)
+
+
+def readout_forward(s, y, c, p):
+    """s (N,H), y (N,E), c (N,C) -> o (N,E), cache."""
+    o = np.tanh(s @ p.W_s + p.b_s + y @ p.W_y + p.b_y + c @ p.W_c + p.b_c)
+    return o, ReadoutCache(s, y, c, o)
+
+
+def readout_backward(do, cache, p, g):
+    """do (N,E) -> ds (N,H), dy (N,E), dc (N,C); adds into g."""
+    # forward: o = tanh(pre)
+    dpre = do * (1 - cache.o * cache.o)
+    # forward: pre = s W_s + b_s + y W_y + b_y + c W_c + b_c
+    g.W_s += cache.s.T @ dpre
+    g.W_y += cache.y.T @ dpre
+    g.W_c += cache.c.T @ dpre
+    bias = dpre.sum(axis=0)
+    g.b_s += bias
+    g.b_y += bias
+    g.b_c += bias
+    return dpre @ p.W_s.T, dpre @ p.W_y.T, dpre @ p.W_c.T

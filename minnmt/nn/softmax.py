@@ -1,0 +1,65 @@
+"""The output softmax and its cross-entropy, over the whole vocabulary or over a given list of target ids.
+
+    logits = o W^T + b,   nll = -log softmax(logits)[target]
+
+W has one row per word, so a list of candidates is a choice of rows. Which words compete is data (`ids`), never a
+property of the layer: None means all of them. Taught in notebook 04.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+
+@dataclass
+class Softmax:
+    """Parameters of the output layer, one row per target word."""
+
+    W: np.ndarray  # (V,E)
+    b: np.ndarray  # (V)
+
+
+class SoftmaxCache(NamedTuple):
+    o: np.ndarray  # (N,E)
+    probs: np.ndarray  # (N,K)
+    columns: np.ndarray  # (N) the target's column in probs
+    mask: np.ndarray  # (N)
+    ids: np.ndarray | None  # (K) ascending, or None for the whole vocabulary
+
+
+def log_softmax(o, p, ids=None):
+    """o (N,E), ids (K) or None -> log-probabilities (N,K) over the words `ids`, or (N,V) over all."""
+    W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
+    logits = o @ W.T + b
+    logits -= logits.max(axis=1, keepdims=True)
+    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return logits
+
+
+def softmax_loss_forward(o, targets, mask, p, ids=None):
+    """o (N,E), targets (N), mask (N), ids (K) ascending or None -> nll (N), cache.
+
+    Every unmasked target must be among `ids`.
+    """
+    columns = targets if ids is None else np.minimum(np.searchsorted(ids, targets), len(ids) - 1)
+    logp = log_softmax(o, p, ids)
+    nll = -logp[np.arange(len(o)), columns] * mask
+    return nll, SoftmaxCache(o, np.exp(logp, out=logp), columns, mask, ids)
+
+
+def softmax_loss_backward(dnll, cache, p, g):
+    """dnll (N) -> do (N,E); adds into g. Uses up the cache: its probabilities become the logits' gradient."""
+    # forward: nll = -log softmax(logits)[target] * mask
+    scale = dnll * cache.mask
+    dlogits = cache.probs
+    dlogits[np.arange(len(dlogits)), cache.columns] -= 1
+    dlogits *= scale[:, None]
+    # forward: logits = o W^T + b, with the rows `ids` of W and b
+    if cache.ids is None:
+        g.W += dlogits.T @ cache.o
+        g.b += dlogits.sum(axis=0)
+        return dlogits @ p.W
+    g.W[cache.ids] += dlogits.T @ cache.o
+    g.b[cache.ids] += dlogits.sum(axis=0)
+    return dlogits @ p.W[cache.ids]

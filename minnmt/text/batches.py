@@ -1,0 +1,48 @@
+"""Sentence pairs as padded id arrays: sorted by length within a pool, shuffled anew each epoch from the seed."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .vocab import EOS
+
+
+class Batch(NamedTuple):
+    """Time first: ids (S,B) and (T,B), masks of the same shapes (1 = a real word, eos included)."""
+
+    src_ids: np.ndarray
+    src_mask: np.ndarray
+    trg_ids: np.ndarray
+    trg_mask: np.ndarray
+
+
+def pad(sentences, dtype=np.float32):
+    """B lists of ids without eos -> ids (S,B), mask (S,B); every sentence ends in eos, unmasked."""
+    length = max(map(len, sentences)) + 1
+    ids = np.full((length, len(sentences)), EOS, np.int64)
+    mask = np.zeros((length, len(sentences)), dtype)
+    for b, sentence in enumerate(sentences):
+        ids[: len(sentence), b] = sentence
+        mask[: len(sentence) + 1, b] = 1
+    return ids, mask
+
+
+def make_batch(src, trg):
+    """Lists of source and target id lists -> Batch."""
+    return Batch(*pad(src), *pad(trg))
+
+
+def epoch_order(src, trg, batch_size, pool, rng):
+    """One epoch's batches as lists of pair numbers.
+
+    The pairs are shuffled and cut into pools of `pool` batches; within a pool they are sorted by length, so that a
+    batch pads little; then the batches are shuffled.
+    """
+    order = rng.permutation(len(src))
+    lengths = np.array([len(s) + len(t) for s, t in zip(src, trg)])
+    batches = []
+    for start in range(0, len(order), pool * batch_size):
+        chunk = order[start : start + pool * batch_size]
+        chunk = chunk[np.argsort(lengths[chunk], kind="stable")]
+        batches += [chunk[i : i + batch_size] for i in range(0, len(chunk), batch_size)]
+    return [batches[i] for i in rng.permutation(len(batches))]

@@ -1,0 +1,127 @@
+"""Reading and writing text: plain or .gz, "-" for a pipe, errors that name file and line, nothing half-written."""
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+import zlib
+from pathlib import Path
+
+from ..errors import UserError
+
+
+def read_bytes(path):
+    """The whole of a file (unpacked if its name ends in .gz) or, for "-", of standard input."""
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {reason(error)}") from None
+    if not str(path).endswith(".gz"):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error):
+        raise UserError(f"{path} is not a complete gzip file: it is damaged or was not copied to its end") from None
+
+
+def read_text(path):
+    """The file's text; anything but UTF-8 is refused with its line."""
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{path}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); "
+            "convert it first, for instance with iconv -f latin1 -t utf-8"
+        ) from None
+
+
+def read_lines(path):
+    """The file's lines, split at newlines only (not at the other separators that Unicode knows)."""
+    text = read_text(path)
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.rstrip("\r") for line in lines]
+
+
+def read_parallel(src_path, trg_path):
+    """Two files of equal length, not empty -> (source lines, target lines)."""
+    src, trg = read_lines(src_path), read_lines(trg_path)
+    if len(src) != len(trg):
+        raise UserError(
+            f"{src_path} has {len(src)} lines but {trg_path} has {len(trg)}: "
+            "parallel files must match line by line"
+        )
+    if not src:
+        raise UserError(f"{src_path} and {trg_path} are empty: there is nothing to learn from")
+    return src, trg
+
+
+def make_directory(path):
+    """Create a directory for output, and make sure that it can be written to."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        probe = Path(path) / f".write-test-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UserError(f"cannot write into the directory {path}: {reason(error)}") from None
+
+
+@contextlib.contextmanager
+def atomic_file(path):
+    """A binary file to write into; it appears under its name only when complete, flushed to the disk.
+
+    Whatever goes wrong before that leaves an older file of that name as it was.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise UserError(f"cannot write {path}: {reason(error)}; the file is as it was before") from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_atomically(path, text):
+    """Write text (packed if the name ends in .gz) so that the file is either complete or untouched."""
+    data = text.encode("utf-8")
+    if str(path).endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    with atomic_file(path) as file:
+        file.write(data)
+
+
+def write_lines(path, lines):
+    """Write lines to a file, or to standard output for "-"."""
+    text = "".join(line + "\n" for line in lines)
+    if str(path) == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        write_atomically(path, text)
+
+
+def reason(error):
+    """What the operating system says, in lower case: "no space left on device"."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def use_utf8():
+    """Standard streams in UTF-8 whatever the locale says."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "replace")

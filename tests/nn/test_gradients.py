@@ -1,0 +1,293 @@
+"""Every backward against central differences in float64: random non-zero biases, all sizes different, a masked row."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minnmt
+from minnmt.model.decoder import (
+    decoder_backward,
+    decoder_forward,
+    decoder_step_backward,
+    decoder_step_forward,
+    start_state_backward,
+    start_state_forward,
+)
+from minnmt.model.encoder import encoder_backward, encoder_forward
+from minnmt.model.network import Dropout, network_backward, network_forward
+from minnmt.model.parameters import named_arrays, zeros_like
+from minnmt.nn.attention import (
+    attention_backward,
+    attention_forward,
+    attention_memory,
+    attention_memory_backward,
+)
+from minnmt.nn.conditional_gru import (
+    context_cell_add_weight_grads,
+    context_cell_backward,
+    context_cell_forward,
+)
+from minnmt.nn.dropout import dropout_backward, dropout_forward
+from minnmt.nn.embedding import embedding_backward, embedding_forward
+from minnmt.nn.gradcheck import check_gradients, numerical_gradient, relative_error
+from minnmt.nn.gru import (
+    gru_sequence_backward,
+    gru_sequence_forward,
+    gru_step_backward,
+    gru_step_forward,
+)
+from minnmt.nn.readout import readout_backward, readout_forward
+from minnmt.nn.softmax import softmax_loss_backward, softmax_loss_forward
+from minnmt.text.batches import make_batch
+from tests.conftest import random_parameters
+
+S, T, B, E, H, C, V = 5, 6, 2, 3, 4, 8, 8
+CHECKED = {}
+
+
+def checks(name):
+    """Register a test as the gradient check of `name`_forward / `name`_backward."""
+
+    def register(test):
+        CHECKED[name] = test
+        return test
+
+    return register
+
+
+@pytest.fixture
+def params(rng):
+    return random_parameters(rng, trg_words=V, embedding=E, hidden=H)
+
+
+@pytest.fixture
+def src_mask():
+    mask = np.ones((S, B))
+    mask[3:, 1] = 0
+    return mask
+
+
+def draw(rng, *shape):
+    return rng.standard_normal(shape)
+
+
+def arrays_of(p, **inputs):
+    """One dictionary of everything to be differentiated: the parameters of p and the inputs."""
+    return {**dict(named_arrays(p)), **inputs}
+
+
+@checks("embedding")
+def test_embedding(rng):
+    table, ids, weights = draw(rng, V, E), np.array([[1, 5], [5, 5], [0, 2]]), draw(rng, 3, 2, E)
+    dtable = np.zeros_like(table)
+    embedding_backward(weights, embedding_forward(ids, table)[1], dtable)
+    check_gradients(lambda: (embedding_forward(ids, table)[0] * weights).sum(), {"table": table}, {"table": dtable})
+
+
+def test_embedding_backward_of_no_words(rng):
+    dtable = np.zeros((V, E))
+    embedding_backward(np.zeros((0, 2, E)), np.zeros((0, 2), int), dtable)
+    assert not dtable.any()
+
+
+@checks("dropout")
+def test_dropout(rng):
+    x, weights = draw(rng, 7, 5), draw(rng, 7, 5)
+
+    def loss():
+        return (dropout_forward(x, 0.4, np.random.default_rng(3))[0] * weights).sum()
+
+    out, mask = dropout_forward(x, 0.4, np.random.default_rng(3))
+    assert (out == 0).any() and (out != 0).any()
+    check_gradients(loss, {"x": x}, {"x": dropout_backward(weights, mask)})
+
+
+def test_dropout_keeps_the_mean_and_rate_0_does_nothing(rng):
+    x = np.ones((400, 500))
+    assert abs(dropout_forward(x, 0.3, rng)[0].mean() - 1) < 0.01
+    assert dropout_forward(x, 0.0, rng)[0] is x
+
+
+@checks("gru_step")
+@pytest.mark.parametrize("masked", [False, True])
+def test_gru_step(rng, params, masked):
+    p, weights = params.encoder_forward, draw(rng, B, H)
+    inputs = dict(x_gates=draw(rng, B, 2 * H), x_cand=draw(rng, B, H), h_prev=draw(rng, B, H))
+    mask = np.array([[1.0], [0.0]]) if masked else None
+
+    def loss():
+        return (gru_step_forward(**inputs, mask=mask, p=p)[0] * weights).sum()
+
+    grads = gru_step_backward(weights, gru_step_forward(**inputs, mask=mask, p=p)[1], p)
+    check_gradients(loss, inputs, dict(zip(inputs, grads)))
+    # the recurrent weights' gradients are products of what the step returns
+    dx_gates, _, _, dh_cand = grads
+    expected = {"U": inputs["h_prev"].T @ dx_gates, "Ux": inputs["h_prev"].T @ dh_cand}
+    check_gradients(loss, {"U": p.U, "Ux": p.Ux}, expected)
+
+
+@checks("gru_sequence")
+def test_gru_sequence(rng, params, src_mask):
+    p, weights = params.encoder_forward, draw(rng, S, B, H)
+    inputs = dict(x=draw(rng, S, B, E), h0=draw(rng, B, H))
+    g = zeros_like(p)
+    _, cache = gru_sequence_forward(**inputs, mask=src_mask, p=p)
+    dx, dh0 = gru_sequence_backward(weights, cache, p, g)
+    check_gradients(
+        lambda: (gru_sequence_forward(**inputs, mask=src_mask, p=p)[0] * weights).sum(),
+        arrays_of(p, **inputs), arrays_of(g, x=dx, h0=dh0),
+    )  # fmt: skip
+
+
+@checks("encoder")
+def test_encoder(rng, params, src_mask):
+    p, q, x, weights = params.encoder_forward, params.encoder_backward, draw(rng, S, B, E), draw(rng, S, B, C)
+    g, k = zeros_like(p), zeros_like(q)
+    _, cache = encoder_forward(x, src_mask, p, q)
+    dx = encoder_backward(weights, cache, p, q, g, k)
+
+    def loss():
+        return (encoder_forward(x, src_mask, p, q)[0] * weights).sum()
+
+    check_gradients(loss, arrays_of(p, x=x), arrays_of(g, x=dx))
+    check_gradients(loss, arrays_of(q), arrays_of(k))
+
+
+@checks("attention")
+@checks("attention_memory")
+def test_attention(rng, params, src_mask):
+    p, s, h, weights = params.attention, draw(rng, B, H), draw(rng, S, B, C), draw(rng, B, C)
+    g, memory = zeros_like(p), attention_memory(h, src_mask, p)
+    _, alpha, cache = attention_forward(s, memory, p)
+    assert np.allclose(alpha.sum(axis=0), 1) and not alpha[src_mask == 0].any()
+    dh_proj = np.zeros_like(h)
+    ds, ds_proj = attention_backward(weights, cache, memory, p, g, dh_proj)
+    g.W_s += s.T @ ds_proj
+    dh = attention_memory_backward(dh_proj, alpha[None], weights[None], memory, p, g)
+    check_gradients(
+        lambda: (attention_forward(s, attention_memory(h, src_mask, p), p)[0] * weights).sum(),
+        arrays_of(p, s=s, h=h), arrays_of(g, s=ds, h=dh),
+    )  # fmt: skip
+
+
+@checks("context_cell")
+def test_context_cell(rng, params):
+    p, weights = params.decoder_cell, draw(rng, B, H)
+    inputs = dict(s1=draw(rng, B, H), context=draw(rng, B, C))
+    g = zeros_like(p)
+    ds1, dcontext, grads = context_cell_backward(weights, context_cell_forward(**inputs, p=p)[1], p)
+    context_cell_add_weight_grads(**inputs, grads=grads, g=g)
+    check_gradients(
+        lambda: (context_cell_forward(**inputs, p=p)[0] * weights).sum(),
+        arrays_of(p, **inputs), arrays_of(g, s1=ds1, context=dcontext),
+    )  # fmt: skip
+
+
+@checks("start_state")
+def test_start_state(rng, params, src_mask):
+    p, h, weights = params.start, draw(rng, S, B, C), draw(rng, B, H)
+    g = zeros_like(p)
+    dh = start_state_backward(weights, start_state_forward(h, src_mask, p)[1], p, g)
+    check_gradients(
+        lambda: (start_state_forward(h, src_mask, p)[0] * weights).sum(), arrays_of(p, h=h), arrays_of(g, h=dh)
+    )
+
+
+@checks("decoder_step")
+def test_decoder_step(rng, params, src_mask):
+    inputs = dict(y_gates=draw(rng, B, 2 * H), y_cand=draw(rng, B, H), s_prev=draw(rng, B, H))
+    h, weights_s, weights_c = draw(rng, S, B, C), draw(rng, B, H), draw(rng, B, C)
+    memory = attention_memory(h, src_mask, params.attention)
+
+    def loss():
+        s, c, _, _ = decoder_step_forward(**inputs, memory=memory, p=params)
+        return (s * weights_s).sum() + (c * weights_c).sum()
+
+    cache = decoder_step_forward(**inputs, memory=memory, p=params)[3]
+    dh_proj = np.zeros_like(h)
+    ds_prev, step = decoder_step_backward(
+        weights_s, weights_c, cache, memory, params, zeros_like(params), dh_proj
+    )
+    grads = dict(y_gates=step.dx_gates, y_cand=step.dx_cand, s_prev=ds_prev, h_proj=dh_proj)
+    check_gradients(loss, {**inputs, "h_proj": memory.h_proj}, grads)
+
+
+@checks("decoder")
+def test_decoder(rng, params, src_mask):
+    inputs = dict(y=draw(rng, T, B, E), s0=draw(rng, B, H))
+    h, weights_s, weights_c = draw(rng, S, B, C), draw(rng, T, B, H), draw(rng, T, B, C)
+
+    def run():
+        return decoder_forward(**inputs, memory=attention_memory(h, src_mask, params.attention), p=params)
+
+    def loss():
+        states, contexts, _, _ = run()
+        return (states * weights_s).sum() + (contexts * weights_c).sum()
+
+    g = zeros_like(params)
+    dy, ds0, dh = decoder_backward(weights_s, weights_c, run()[3], params, g)
+    for part in ("decoder_gru", "attention", "decoder_cell"):
+        check_gradients(loss, arrays_of(getattr(params, part)), arrays_of(getattr(g, part)))
+    check_gradients(loss, {**inputs, "h": h}, dict(y=dy, s0=ds0, h=dh))
+
+
+@checks("readout")
+def test_readout(rng, params):
+    p, weights = params.readout, draw(rng, 5, E)
+    inputs = dict(s=draw(rng, 5, H), y=draw(rng, 5, E), c=draw(rng, 5, C))
+    g = zeros_like(p)
+    grads = readout_backward(weights, readout_forward(**inputs, p=p)[1], p, g)
+    check_gradients(
+        lambda: (readout_forward(**inputs, p=p)[0] * weights).sum(),
+        arrays_of(p, **inputs), arrays_of(g, **dict(zip(inputs, grads))),
+    )  # fmt: skip
+
+
+@checks("softmax_loss")
+@pytest.mark.parametrize("ids", [None, np.array([0, 1, 4, 6])])
+def test_softmax_loss(rng, params, ids):
+    p, o, weights = params.softmax, draw(rng, 5, E), draw(rng, 5)
+    targets, mask = np.array([4, 0, 6, 1, 7]), np.array([1.0, 1, 1, 1, 0])  # 7 is no candidate, but masked
+    g = zeros_like(p)
+    nll, cache = softmax_loss_forward(o, targets, mask, p, ids)
+    assert nll[4] == 0
+    do = softmax_loss_backward(weights, cache, p, g)
+    check_gradients(
+        lambda: (softmax_loss_forward(o, targets, mask, p, ids)[0] * weights).sum(),
+        arrays_of(p, o=o), arrays_of(g, o=do),
+    )  # fmt: skip
+
+
+@checks("network")
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+@pytest.mark.parametrize("ids", [None, np.array([0, 1, 2, 3, 5, 7])])
+def test_network(rng, params, dropout, ids):
+    batch = make_batch([[2, 8, 3, 8], [4]], [[5, 2, 7], [3, 3, 3, 2, 5]])
+
+    def run():
+        return network_forward(batch, params, ids, Dropout(dropout, np.random.default_rng(5)))
+
+    g = zeros_like(params)
+    network_backward(np.full(2, 0.5), run()[1], params, g)
+    check_gradients(lambda: run()[0].nll.mean(), arrays_of(params), arrays_of(g))
+
+
+def test_every_forward_has_a_backward_and_a_check():
+    """A new layer without a backward, or without a gradient check above, fails here."""
+    names = []
+    for path in sorted(Path(minnmt.__file__).parent.rglob("*.py")):
+        functions = [n.name for n in ast.parse(path.read_text()).body if isinstance(n, ast.FunctionDef)]
+        forwards = [f.removesuffix("_forward") for f in functions if f.endswith("_forward")]
+        assert not [f for f in forwards if f + "_backward" not in functions], f"{path}: forward without backward"
+        names += forwards
+        names += [f.removesuffix("_backward") for f in functions if f.endswith("_backward")]
+    assert len(names) > 20 and set(names) == set(CHECKED)
+
+
+def test_the_checker_notices_a_wrong_gradient():
+    x = np.array([1.0, 2.0])
+    with pytest.raises(AssertionError, match="gradient of x"):
+        check_gradients(lambda: (x**2).sum(), {"x": x}, {"x": 2 * x + 1e-4})
+    assert relative_error(numerical_gradient(lambda: (x**2).sum(), x), 2 * x) < 1e-9
