@@ -46,3 +46,11 @@ def epoch_order(src, trg, batch_size, pool, rng):
         chunk = chunk[np.argsort(lengths[chunk], kind="stable")]
         batches += [chunk[i : i + batch_size] for i in range(0, len(chunk), batch_size)]
     return [batches[i] for i in rng.permutation(len(batches))]
+
+
+def batches_by_length(src, trg, batch_size):
+    """Batches of similar length in a fixed order, for validation: yields (pair numbers, Batch)."""
+    order = np.argsort([len(s) for s in src], kind="stable")
+    for start in range(0, len(order), batch_size):
+        chosen = order[start : start + batch_size]
+        yield chosen, make_batch([src[i] for i in chosen], [trg[i] for i in chosen])

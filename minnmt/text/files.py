@@ -2,7 +2,6 @@
 
 import contextlib
 import gzip
-import io
 import os
 import sys
 import zlib
@@ -29,15 +28,39 @@ def read_bytes(path):
 
 def read_text(path):
     """The file's text; anything but UTF-8 is refused with its line."""
-    data = read_bytes(path)
+    return decode_text(read_bytes(path), path)
+
+
+def decode_text(data, path, first_line=1):
+    """bytes -> text; `path` and `first_line` say where they come from."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = data.count(b"\n", 0, error.start) + first_line
         raise UserError(
             f"{path}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); "
             "convert it first, for instance with iconv -f latin1 -t utf-8"
         ) from None
+
+
+def stream_lines(chunk):
+    """Standard input as it arrives, in lists of up to `chunk` lines."""
+    lines, number = [], 0
+    for number, data in enumerate(sys.stdin.buffer, start=1):
+        lines.append(decode_text(data, "standard input", number).rstrip("\r\n"))
+        if len(lines) == chunk:
+            yield lines
+            lines = []
+    if lines:
+        yield lines
+
+
+def nothing_to_read():
+    """Is standard input a terminal, the null device, or closed?"""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return True
+    here, null = os.fstat(sys.stdin.fileno()), os.stat(os.devnull)
+    return (here.st_dev, here.st_ino) == (null.st_dev, null.st_ino) or here.st_rdev == null.st_rdev != 0
 
 
 def read_lines(path):
@@ -118,10 +141,3 @@ def reason(error):
     """What the operating system says, in lower case: "no space left on device"."""
     text = error.strerror or str(error)
     return text[:1].lower() + text[1:]
-
-
-def use_utf8():
-    """Standard streams in UTF-8 whatever the locale says."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "replace")

@@ -1,0 +1,1 @@
+"""Word alignments: links from attention weights, the Pharaoh format, alignment error rate."""

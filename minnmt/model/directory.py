@@ -1,0 +1,93 @@
+"""A model directory: parameters, vocabularies, BPE codes and config.json, loaded as one object.
+
+config.json, model.npz, vocab.src.json, vocab.trg.json and, with BPE, bpe.src.codes and bpe.trg.codes.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import UserError
+from ..text.files import read_text, write_atomically
+from ..text.pipeline import Pipeline
+from .npz import load_parameters
+from .parameters import Parameters
+
+
+@dataclass
+class Model:
+    """Everything needed to translate."""
+
+    params: Parameters
+    src: Pipeline
+    trg: Pipeline
+    config: dict
+
+
+def load_model(directory):
+    """Read a model directory written by training."""
+    directory = Path(directory)
+    if not (directory / "config.json").exists():
+        raise UserError(
+            f"{directory} is not a model directory (it has no config.json): train one with "
+            f"python cli.py train -o {directory}"
+        )
+    if not (directory / "model.npz").exists():
+        raise UserError(
+            f"{directory} has no model.npz yet: training keeps its first model after the first epoch; "
+            f"continue it with python cli.py train -o {directory} --resume"
+        )
+    config = load_config(directory)
+    src, trg = load_pipelines(directory, config["settings"]["pretokenized"])
+    model = Model(load_parameters(directory / "model.npz"), src, trg, config)
+    check_sizes(model, directory / "model.npz", directory / "vocab.src.json", directory / "vocab.trg.json")
+    return model
+
+
+def load_npz_model(npz, vocab_src, vocab_trg, codes_src=None, codes_trg=None, pretokenized=False, any_size=False):
+    """A single .npz of dl4mt or Nematus with its two JSON vocabularies (and BPE codes, if it used them)."""
+    params = load_parameters(npz)
+    src = Pipeline.load(vocab_src, codes_src, pretokenized)
+    trg = Pipeline.load(vocab_trg, codes_trg, pretokenized)
+    if any_size:
+        src.vocab = src.vocab.resized(len(params.src_embedding))
+        trg.vocab = trg.vocab.resized(len(params.trg_embedding))
+    model = Model(params, src, trg, {})
+    check_sizes(model, npz, vocab_src, vocab_trg, "; --any-vocab-size reads them as Nematus does")
+    return model
+
+
+def check_sizes(model, npz, vocab_src, vocab_trg, remedy=""):
+    """The embedding tables must have one row per word of the vocabularies."""
+    for path, vocab, table in (
+        (vocab_src, model.src.vocab, model.params.src_embedding),
+        (vocab_trg, model.trg.vocab, model.params.trg_embedding),
+    ):
+        if len(vocab) != len(table):
+            raise UserError(
+                f"{path} has {len(vocab)} words but {npz} was made for {len(table)}: "
+                f"the vocabulary does not belong to this model{remedy}"
+            )
+
+
+def load_pipelines(directory, pretokenized):
+    """The source and target pipelines of a model directory."""
+    directory = Path(directory)
+    return tuple(
+        Pipeline.load(directory / f"vocab.{side}.json", directory / f"bpe.{side}.codes", pretokenized)
+        for side in ("src", "trg")
+    )
+
+
+def save_config(directory, config):
+    write_atomically(Path(directory) / "config.json", json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+
+
+def load_config(directory):
+    path = Path(directory) / "config.json"
+    try:
+        config = json.loads(read_text(path))
+        config["settings"]["pretokenized"]
+        return config
+    except (json.JSONDecodeError, KeyError, TypeError):
+        raise UserError(f"{path} is damaged or not minnmt's: restore it or train again") from None

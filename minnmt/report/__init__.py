@@ -1,0 +1,1 @@
+"""Reports: scores of translations and of alignments."""

@@ -1,0 +1,90 @@
+"""How good is the model now? Perplexity, BLEU and alignment error on text it does not train on."""
+
+import math
+
+from ..align.links import alignment_error_rate, hardest_links, parse_pharaoh, word_weights
+from ..errors import UsageError
+from ..model.directory import load_model
+from ..model.network import network_forward
+from ..search.beam import SearchSettings
+from ..search.translate import translate, word_numbers
+from ..text.batches import batches_by_length
+from ..threads import n_processors
+from ..train.data import load_split
+from ..train.loop import finished, train
+from ..train.settings import Settings
+from .scores import all_scores, bleu, format_scores
+
+BATCH = 64
+
+
+def validate(dev, model):
+    """dev: a prepared Split -> {"perplexity", "bleu"}, the latter of greedy translations."""
+    return {"perplexity": perplexity(dev, model), "bleu": greedy_bleu(dev, model)}
+
+
+def perplexity(split, model):
+    """exp of the mean negative log-likelihood of a target unit, eos counted."""
+    src, trg = [model.src.ids(line) for line in split.src], [model.trg.ids(line) for line in split.trg]
+    nll, n_units = 0.0, 0.0
+    for _, batch in batches_by_length(src, trg, BATCH):
+        output, _ = network_forward(batch, model.params)
+        nll += float(output.nll.sum())
+        n_units += float(batch.trg_mask.sum())
+    return math.exp(min(nll / n_units, 700.0))
+
+
+def greedy_bleu(split, model):
+    """BLEU of greedy translations of the raw lines."""
+    found = translate(split.src, model, SearchSettings(beam=1), BATCH, n_processors())
+    return bleu([t.best for t in found], split.trg)
+
+
+def test_report(split, model):
+    """The scores of the test set's translations and, with gold alignments, the attention's error rate, as text."""
+    lines = [format_scores(all_scores([t.best for t in translate(split.src, model, n_threads=n_processors())], split.trg))]
+    if split.alignments:
+        rate = attention_error_rate(split, model)
+        lines.append(f"AER   {100 * rate:6.2f}  hardest attention links against {len(split.src)} gold alignments")
+    return "\n".join(lines)
+
+
+def attention_error_rate(split, model):
+    """Alignment error rate of the attention's hardest links, reference in hand, against the gold alignments."""
+    src_units = [model.src.units(line) for line in split.src]
+    trg_units = [model.trg.units(line) for line in split.trg]
+    src, trg = map(model.src.vocab.encode, src_units), map(model.trg.vocab.encode, trg_units)
+    found = [None] * len(src_units)
+    for chosen, batch in batches_by_length(list(src), list(trg), BATCH):
+        alphas = network_forward(batch, model.params)[0].alphas
+        for b, i in enumerate(chosen):
+            words = word_numbers(src_units[i], model.src), word_numbers(trg_units[i], model.trg)
+            found[i] = hardest_links(word_weights(alphas[:, :, b], *words))
+    return alignment_error_rate(found, [parse_pharaoh(line) for line in split.alignments])
+
+
+def run_training(run, report, limits):
+    """Train, then score the best model on the test set; returns the exit code."""
+    end = train(run, validate, report, limits)
+    resume = f"python cli.py train -o {run.directory} --resume"
+    if limits.stop:
+        report.line(f"interrupted after update {run.progress.n_updates}; the state is saved. Continue with: {resume}")
+        return 130
+    report.line(f"training ended: {end}")
+    if not finished(run.settings, run.progress):
+        report.line(f"continue with: {resume}")
+    model = load_model(run.directory)
+    report.line("scores of the best model on the test set:")
+    report.line(test_report(load_split(run.settings, "test"), model))
+    report.line(f"the model is in {run.directory}; translate with: python cli.py decode -m {run.directory}")
+    return 0
+
+
+def decode_test_set(model, output):
+    """Translate the test set that the model was trained with into `output`; returns the scores as text."""
+    if "settings" not in model.config:
+        raise UsageError("there is nothing to translate: pipe text in or name a file with -i")
+    split = load_split(Settings(**model.config["settings"]), "test")
+    best = output.add(split.src)
+    output.close()
+    return format_scores(all_scores(best, split.trg))

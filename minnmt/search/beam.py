@@ -1,0 +1,177 @@
+"""Beam search for a batch of sentences, all hypotheses of all sentences in one array program.
+
+A beam has K places. At each step every live hypothesis is extended by every word, the best extensions take the
+places that are left, and those that end in eos leave the beam for good (their place is not filled again). A sentence
+is done when it has no live hypothesis, or none that could still win: a sum of log-probabilities only falls, so
+sum / longest_length^penalty is the most a live hypothesis can reach. Done sentences leave the batch. A hypothesis
+that has grown to the longest length allowed may only end.
+
+Scores are sum of log-probabilities / length^penalty, eos counted. Notebook 05 draws the search as a tree.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.decoder import decoder_step_forward
+from ..model.network import encode
+from ..nn.attention import Memory
+from ..nn.gru import gru_inputs
+from ..nn.readout import readout_forward
+from ..nn.softmax import log_softmax
+from ..text.batches import pad
+from ..text.vocab import EOS
+
+
+@dataclass
+class SearchSettings:
+    """How to search; max_length None means 2 * source length + 10 words."""
+
+    beam: int = 5
+    length_penalty: float = 1.0
+    max_length: int | None = None
+    n_best: int = 1
+    keep_attention: bool = False
+
+    def longest(self, src):
+        """The most words that a translation of the ids `src` may have, eos not counted."""
+        return 2 * len(src) + 10 if self.max_length is None else self.max_length
+
+
+class Hypothesis(NamedTuple):
+    """A finished translation."""
+
+    ids: list  # without eos
+    score: float  # normalised by length
+    logp: float  # sum of log-probabilities
+    alpha: np.ndarray | None  # (T,S) attention of every word, eos included, if it was asked for
+
+
+class Ended(NamedTuple):
+    """A hypothesis that has left the beam."""
+
+    score: float
+    logp: float
+    step: int  # when it chose eos
+    place: int  # where in the beam it stood then
+
+
+class Trace(NamedTuple):
+    """One step of the search for all sentences of the batch; rows of sentences that are done stay unused."""
+
+    parents: np.ndarray  # (B,K) place in the beam one step before
+    words: np.ndarray  # (B,K)
+    alpha: np.ndarray | None  # (B,K,S) attention when the word was chosen, by the place one step before
+
+
+def beam_search(sentences, params, settings):
+    """sentences: B lists of source ids without eos -> B lists of Hypothesis, best first."""
+    B, K = len(sentences), settings.beam
+    s0, memory, _ = encode(*pad(sentences), params)
+    longest = np.array([settings.longest(src) for src in sentences])
+    ended = [[] for _ in range(B)]
+    trace = []
+
+    active = np.arange(B)  # the sentences still searched; row a*K + k belongs to place k of sentence active[a]
+    memory = Memory(*(np.repeat(array, K, axis=1) for array in memory))
+    s = np.repeat(s0, K, axis=0)
+    y = np.zeros((B * K, params.trg_embedding.shape[1]), s.dtype)
+    logps = np.full((B, K), -np.inf, s.dtype)
+    logps[:, 0] = 0  # all hypotheses are still the same empty one: only one of them counts
+    for t in range(int(longest.max()) + 1):
+        s, y_logp, alpha = _step(y, s, memory, params)
+        _only_eos(y_logp, np.repeat(longest[active] == t, K))
+        free = np.array([K - len(ended[b]) for b in active])
+        parents, words, logps = _best_extensions(logps, y_logp, free)
+        trace.append(_record(B, active, parents, words, alpha if settings.keep_attention else None))
+        _collect(ended, active, words, logps, t, settings.length_penalty)
+        logps[words == EOS] = -np.inf
+        going = _could_win(ended, active, logps, longest, settings)
+        if not going.any():
+            break
+        rows = (np.arange(len(active))[:, None] * K + parents)[going].reshape(-1)
+        if not going.all():
+            kept = np.repeat(going, K)
+            memory = Memory(*(array[:, kept] for array in memory))
+        active, logps, words = active[going], logps[going], words[going]
+        s, y = s[rows], params.trg_embedding[words.reshape(-1)]
+    return [
+        [_follow(b, e, trace, len(sentences[b]) + 1) for e in _best_first(ended[b])[: settings.n_best]]
+        for b in range(B)
+    ]
+
+
+def _step(y, s, memory, params):
+    """One decoder step for all N rows: y (N,E), s (N,H) -> s (N,H), log-probabilities (N,V), alpha (S,N)."""
+    s, c, alpha, _ = decoder_step_forward(*gru_inputs(y, params.decoder_gru), s, memory, params)
+    o, _ = readout_forward(s, y, c, params.readout)
+    return s, log_softmax(o, params.softmax), alpha
+
+
+def _only_eos(y_logp, rows):
+    """Leave the rows that have reached their longest length no word but eos."""
+    if rows.any():
+        y_logp[rows, :EOS] = -np.inf
+        y_logp[rows, EOS + 1 :] = -np.inf
+
+
+def _best_extensions(logps, y_logp, free):
+    """logps (A,K), y_logp (A*K,V), free places (A) -> parents, words, logps, all (A,K), best first.
+
+    Places beyond the free ones get -inf. Ties go to the earlier hypothesis and the lower word.
+    """
+    A, K = logps.shape
+    V = y_logp.shape[1]
+    total = (logps[:, :, None] + y_logp.reshape(A, K, V)).reshape(A, K * V)
+    best = np.sort(np.argpartition(-total, K - 1, axis=1)[:, :K], axis=1)
+    values = np.take_along_axis(total, best, axis=1)
+    order = np.argsort(-values, axis=1, kind="stable")
+    best, values = np.take_along_axis(best, order, axis=1), np.take_along_axis(values, order, axis=1)
+    values[np.arange(K) >= free[:, None]] = -np.inf
+    return best // V, best % V, values
+
+
+def _record(B, active, parents, words, alpha):
+    """Spread one step's choices over all B sentences of the batch."""
+    K = parents.shape[1]
+    full = Trace(
+        np.zeros((B, K), int),
+        np.zeros((B, K), int),
+        None if alpha is None else np.zeros((B, K, len(alpha)), alpha.dtype),
+    )
+    full.parents[active], full.words[active] = parents, words
+    if alpha is not None:
+        full.alpha[active] = alpha.T.reshape(len(active), K, -1)
+    return full
+
+
+def _collect(ended, active, words, logps, t, penalty):
+    """Move the hypotheses that chose eos at step t out of the beam."""
+    for a, k in zip(*np.nonzero(np.isfinite(logps) & (words == EOS))):
+        logp = float(logps[a, k])
+        ended[active[a]].append(Ended(logp / (t + 1) ** penalty, logp, t, int(k)))
+
+
+def _could_win(ended, active, logps, longest, settings):
+    """Which active sentences have a live hypothesis that may still be among their n best."""
+    best_live = logps.max(axis=1)
+    reachable = best_live / (longest[active] + 1.0) ** settings.length_penalty
+    n = settings.n_best
+    needed = [_best_first(ended[b])[n - 1].score if len(ended[b]) >= n else -np.inf for b in active]
+    return np.isfinite(best_live) & (reachable > needed)
+
+
+def _best_first(ended):
+    return sorted(ended, key=lambda e: -e.score)
+
+
+def _follow(b, end, trace, n_src):
+    """Walk from eos back to the first word -> Hypothesis."""
+    ids, alphas, place = [], [], end.place
+    for step in reversed(trace[: end.step + 1]):
+        ids.append(int(step.words[b, place]))
+        place = step.parents[b, place]
+        if step.alpha is not None:
+            alphas.append(step.alpha[b, place, :n_src])
+    return Hypothesis(ids[:0:-1], end.score, end.logp, np.array(alphas[::-1]) if alphas else None)

@@ -1,0 +1,69 @@
+"""Where translations go: plain lines or n-best lists to a file or stdout, alignments to a file beside them."""
+
+import json
+import sys
+
+from ..text.files import read_lines, stream_lines, write_lines
+from .translate import pharaoh_line, translate, weights_record
+
+# Lines read before translating: enough to sort by length, and with a batch size of 1 an answer for every line.
+BATCHES_PER_CHUNK = 16
+
+
+class Output:
+    """Translates chunks of lines and writes what was asked for, in order."""
+
+    def __init__(self, model, settings, path, alignments_path, alignment_format, batch_size, n_threads):
+        self.model, self.settings = model, settings
+        self.path, self.alignments_path, self.alignment_format = path, alignments_path, alignment_format
+        self.batch_size, self.n_threads = batch_size, n_threads
+        self.n_lines = 0
+        self.kept, self.alignment_lines = [], []
+
+    def translate_stream(self, input_path):
+        """Translate a file, or standard input as it arrives."""
+        chunk = self.batch_size if self.batch_size == 1 else self.batch_size * BATCHES_PER_CHUNK
+        if input_path == "-":
+            chunks = stream_lines(chunk)
+        else:
+            lines = read_lines(input_path)
+            chunks = (lines[i : i + chunk] for i in range(0, len(lines), chunk))
+        for lines in chunks:
+            self.add(lines)
+        self.close()
+
+    def add(self, lines):
+        """Translate lines; on stdout they appear at once, a file is written when all is done. Returns the best."""
+        translations = translate(lines, self.model, self.settings, self.batch_size, self.n_threads)
+        printed = [line for t in translations for line in self._format(t)]
+        if self.path == "-":
+            sys.stdout.write("".join(line + "\n" for line in printed))
+            sys.stdout.flush()
+        else:
+            self.kept += printed
+        if self.alignments_path:
+            self.alignment_lines += map(self._alignment, translations)
+        return [t.best for t in translations]
+
+    def close(self):
+        """Write the files that were asked for, each complete or not at all."""
+        if self.path != "-":
+            write_lines(self.path, self.kept)
+        if self.alignments_path:
+            write_lines(self.alignments_path, self.alignment_lines)
+
+    def _format(self, translation):
+        number, self.n_lines = self.n_lines, self.n_lines + 1
+        if self.settings.n_best == 1:
+            return [translation.best]
+        if not translation.hypotheses:
+            return [f"{number} |||  ||| 0"]
+        return [
+            f"{number} ||| {line} ||| {hypothesis.score:.6f}"
+            for line, hypothesis in zip(translation.lines, translation.hypotheses)
+        ]
+
+    def _alignment(self, translation):
+        if self.alignment_format == "pharaoh":
+            return pharaoh_line(translation, self.model)
+        return json.dumps(weights_record(translation, self.model), ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Training: settings, Adam, the loop with validation, and checkpoints that survive a kill at any moment."""

@@ -1,0 +1,167 @@
+"""The training loop: batches in, Adam updates, a validation after every epoch, a checkpoint now and then.
+
+What makes a run repeatable: an epoch's order comes from (seed, epoch) and an update's dropout from (seed, update),
+so a run that was killed continues from its last checkpoint to the same bits. Notebook 04.
+"""
+
+import math
+import signal
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import UserError
+from ..text.batches import epoch_order
+from .adam import clip_gradients
+from .gradients import Workers
+
+
+@dataclass
+class Limits:
+    """What ends or interrupts a run from outside; none of it changes the numbers."""
+
+    max_minutes: float | None = None
+    max_updates: int | None = None
+    save_every: int = 500  # updates between checkpoints
+    stop: bool = False  # set by Ctrl-C
+    started: float = field(default_factory=time.monotonic)
+
+    def reached(self, n_updates):
+        """Why training should pause now, or "" """
+        if self.stop:
+            return "interrupted"
+        if self.max_updates is not None and n_updates >= self.max_updates:
+            return f"--max-updates {self.max_updates} reached"
+        if self.max_minutes is not None and time.monotonic() - self.started >= 60 * self.max_minutes:
+            return f"--max-minutes {self.max_minutes:g} reached"
+        return ""
+
+
+def train(run, validate, report, limits):
+    """Train until the run is finished or a limit is reached; returns why it ended.
+
+    validate(dev split, model) -> {"perplexity", "bleu"}; report is told what happens (minnmt/train/status.py).
+    """
+    with interruptible(limits), Workers(run.params, run.settings.threads) as workers:
+        while not (end := finished(run.settings, run.progress)):
+            end = train_epoch(run, workers, report, limits)
+            if end:
+                run.save()
+                _keep_if_better(run, validate, report)
+                return end
+            end_epoch(run, validate, report)
+            run.save()
+    return end
+
+
+def finished(settings, progress):
+    """Why a run is complete, or "" """
+    if progress.epoch > settings.epochs:
+        return f"all {settings.epochs} epochs done"
+    if progress.epochs_since_best >= settings.patience:
+        return f"no better dev BLEU for {settings.patience} epochs"
+    return ""
+
+
+def train_epoch(run, workers, report, limits):
+    """Do what is left of the epoch under way; returns "" or the reason to pause before its end."""
+    settings, progress = run.settings, run.progress
+    rng = np.random.default_rng([settings.seed, progress.epoch])
+    order = epoch_order(run.src, run.trg, settings.batch_size, settings.pool, rng)
+    report.start_epoch(run, len(order))
+    for chosen in order[progress.position :]:
+        if pause := limits.reached(progress.n_updates):
+            return pause
+        began = time.monotonic()
+        nll, n_words = update(run, chosen, workers)
+        progress.position += 1
+        progress.n_updates += 1
+        progress.epoch_nll += nll
+        progress.epoch_words += n_words
+        progress.seconds += time.monotonic() - began
+        report.update(run, nll, n_words)
+        if progress.n_updates % limits.save_every == 0:
+            run.save()
+    return limits.reached(progress.n_updates) if limits.stop else ""
+
+
+def update(run, chosen, workers):
+    """One batch (pair numbers): forward, backward, clip, Adam. Returns the summed nll and the target words."""
+    number = run.progress.n_updates + 1
+    grads, outputs = workers.gradients(run, chosen, number)
+    nll = sum(float(output.nll.sum()) for _, output in outputs)
+    norm = clip_gradients(grads, run.settings.clip)
+    if not (math.isfinite(norm) and math.isfinite(nll)):
+        run.save()
+        raise UserError(
+            f"update {number} (epoch {run.progress.epoch}) gave a loss of {nll} and a gradient norm of {norm}: "
+            f"training stopped. The state before it is in {run.directory / 'checkpoint.npz'}; "
+            "start again with a smaller --learning-rate or --clip"
+        )
+    run.adam.update(run.params, grads, run.progress.learning_rate, workers.map)
+    return nll, sum(int(batch.trg_mask.sum()) for batch, _ in outputs)
+
+
+def end_epoch(run, validate, report):
+    """Validate, keep the best model, halve the learning rate on a plateau, go on to the next epoch."""
+    settings, progress = run.settings, run.progress
+    began = time.monotonic()
+    scores = validate(run.dev, run.model)
+    progress.seconds += time.monotonic() - began
+    better = scores["bleu"] > progress.best_bleu
+    row = {
+        "epoch": progress.epoch,
+        "updates": progress.n_updates,
+        "train_loss": progress.epoch_nll / max(progress.epoch_words, 1),
+        "dev_perplexity": scores["perplexity"],
+        "dev_bleu": scores["bleu"],
+        "learning_rate": progress.learning_rate,
+        "seconds": progress.seconds,
+    }
+    if better:
+        progress.best_bleu, progress.epochs_since_best = scores["bleu"], 0
+        run.save_best()
+    else:
+        progress.epochs_since_best += 1
+        if progress.epochs_since_best % settings.halve_after == 0:
+            progress.learning_rate /= 2
+    progress.log.append(row)
+    run.save_log()
+    progress.epoch, progress.position = progress.epoch + 1, 0
+    progress.epoch_nll, progress.epoch_words = 0.0, 0
+    report.end_epoch(row, better, progress.learning_rate)
+
+
+def _keep_if_better(run, validate, report):
+    """Paused in mid-epoch: keep this model if it is the best so far. The run's own state is not touched, so that
+    resuming continues as if there had been no pause."""
+    if run.progress.position == 0:
+        return
+    scores = validate(run.dev, run.model)
+    better = scores["bleu"] > run.progress.best_bleu
+    if better:
+        run.save_best()
+    report.paused(run, scores, better)
+
+
+class interruptible:
+    """While training, Ctrl-C (and a polite kill) asks the loop to stop after the update under way.
+
+    A second Ctrl-C stops at once.
+    """
+
+    def __init__(self, limits):
+        self.limits = limits
+
+    def __enter__(self):
+        def ask(number, frame):
+            if self.limits.stop:
+                raise KeyboardInterrupt
+            self.limits.stop = True
+
+        self.old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def __exit__(self, *exception):
+        for number, handler in self.old.items():
+            signal.signal(number, handler)

@@ -1,0 +1,131 @@
+"""One training run: its directory, its data, and where it stands, new or resumed."""
+
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .. import __version__
+from ..errors import UsageError, UserError
+from ..model.directory import Model, load_config, load_pipelines, save_config
+from ..model.npz import save_parameters
+from ..model.parameters import Parameters, init_parameters, named_arrays
+from ..text.files import make_directory, write_atomically
+from ..text.pipeline import learn_pipelines
+from .adam import Adam
+from .checkpoint import Progress, load_checkpoint, save_checkpoint
+from .data import Split, encode_pairs, load_split
+from .settings import Settings
+
+
+@dataclass
+class Run:
+    """Everything the loop needs."""
+
+    directory: Path
+    settings: Settings
+    model: Model  # the parameters are those under training
+    adam: Adam
+    progress: Progress
+    src: list  # training pairs as ids
+    trg: list
+    dev: Split
+
+    @property
+    def params(self) -> Parameters:
+        return self.model.params
+
+    def save(self):
+        save_checkpoint(self.directory, self.params, self.adam, self.progress)
+
+    def save_best(self):
+        save_parameters(self.directory / "model.npz", self.params)
+
+    def save_log(self):
+        """log.tsv: one row per validation."""
+        rows = self.progress.log
+        lines = ["\t".join(rows[0])] + ["\t".join(f"{value:.6g}" for value in row.values()) for row in rows]
+        write_atomically(self.directory / "log.tsv", "\n".join(lines) + "\n")
+
+
+def new_run(directory, settings, say=print, overwrite=False):
+    """Read the text, learn BPE and vocabularies, draw the first parameters, and write the run's directory.
+
+    `say` is told what goes on.
+    """
+    directory = Path(directory)
+    if (directory / "config.json").exists() and not overwrite:
+        raise UsageError(
+            f"{directory} already holds a run: continue it with --resume, replace it with --overwrite, "
+            "or choose another directory with -o"
+        )
+    say("reading the parallel text" if settings.src else "generating the embedded corpus")
+    train, dev = load_split(settings, "train"), load_split(settings, "dev")
+    if settings.test_src:
+        load_split(settings, "test")  # a fault in it should show now, not after the training
+    make_directory(directory)
+    say(f"{len(train.src):,} training pairs; learning " + ("BPE and " if settings.bpe else "") + "vocabularies")
+    src_pipeline, trg_pipeline = learn_pipelines(
+        train.src, train.trg, settings.bpe, settings.vocab_size, settings.shared, settings.pretokenized
+    )
+    src, trg = encode_pairs(train, src_pipeline, trg_pipeline, settings.max_train_length)
+    rng = np.random.default_rng(settings.seed)
+    params = init_parameters(
+        len(src_pipeline.vocab), len(trg_pipeline.vocab), settings.embedding, settings.hidden, rng, settings.init
+    )
+    for name in ("config.json", "model.npz", "checkpoint.npz", "log.tsv", "bpe.src.codes", "bpe.trg.codes"):
+        (directory / name).unlink(missing_ok=True)
+    src_pipeline.save(directory, "src")
+    trg_pipeline.save(directory, "trg")
+    config = {"minnmt": __version__, "settings": asdict(settings), "data": fingerprint(src, trg)}
+    save_config(directory, config)
+    say(describe(params))
+    model = Model(params, src_pipeline, trg_pipeline, config)
+    progress = Progress(learning_rate=settings.learning_rate)
+    return Run(directory, settings, model, Adam.for_parameters(params), progress, src, trg, dev)
+
+
+def resume_run(directory, changes=None):
+    """Continue a run where its last checkpoint stands; `changes` may give it more epochs or patience."""
+    directory = Path(directory)
+    if not (directory / "config.json").exists():
+        raise UserError(f"{directory} holds no run to resume: start one without --resume")
+    config = load_config(directory)
+    config["settings"].update(changes or {})
+    settings = Settings(**config["settings"])
+    pipelines = load_pipelines(directory, settings.pretokenized)
+    train, dev = load_split(settings, "train"), load_split(settings, "dev")
+    src, trg = encode_pairs(train, *pipelines, settings.max_train_length)
+    if fingerprint(src, trg) != config["data"]:
+        raise UserError(
+            f"the training text is not the one that {directory} was started with: put the old files back, "
+            "or start a new run"
+        )
+    if (directory / "checkpoint.npz").exists():
+        params, adam, progress = load_checkpoint(directory)
+    else:  # stopped before its first checkpoint: begin again with the same numbers
+        rng = np.random.default_rng(settings.seed)
+        sizes = len(pipelines[0].vocab), len(pipelines[1].vocab), settings.embedding, settings.hidden
+        params = init_parameters(*sizes, rng, settings.init)
+        adam, progress = Adam.for_parameters(params), Progress(learning_rate=settings.learning_rate)
+    save_config(directory, config)
+    return Run(directory, settings, Model(params, *pipelines, config), adam, progress, src, trg, dev)
+
+
+def fingerprint(src, trg):
+    """A checksum of the training ids, to notice text that has changed between a stop and a resume."""
+    checksum = 0
+    for sentence in (*src, *trg):
+        checksum = zlib.crc32(np.array([*sentence, -1], np.int64).tobytes(), checksum)
+    return f"{len(src)} pairs, crc32 {checksum:08x}"
+
+
+def describe(params):
+    """The network in a line."""
+    sizes = params.sizes()
+    n_numbers = sum(array.size for _, array in named_arrays(params))
+    return (
+        f"{sizes['src_words']:,} source and {sizes['trg_words']:,} target units, embedding {sizes['embedding']}, "
+        f"hidden {sizes['hidden']}: {n_numbers:,} parameters"
+    )

@@ -1,0 +1,36 @@
+"""Every setting of a training run, with its default; config.json in the run's directory holds them."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Settings:
+    """All that decides the outcome of training. None for `src` means the embedded corpus."""
+
+    src: str | None = None
+    trg: str | None = None
+    dev_src: str | None = None
+    dev_trg: str | None = None
+    test_src: str | None = None
+    test_trg: str | None = None
+
+    bpe: int = 4000  # merges on each side; 0 = words
+    vocab_size: int = 0  # 0 = all
+    shared: bool = False
+    pretokenized: bool = False
+    max_train_length: int = 100  # longer pairs (in units) are left out of training
+
+    embedding: int = 128
+    hidden: int = 192
+    init: str = "glorot"
+    dropout: float = 0.1
+
+    batch_size: int = 32
+    pool: int = 50  # batches that are sorted by length together
+    learning_rate: float = 0.001
+    clip: float = 1.0
+    epochs: int = 10
+    patience: int = 4  # epochs without a better dev BLEU before training stops
+    halve_after: int = 1  # epochs without a better dev BLEU before the learning rate is halved
+    seed: int = 1
+    threads: int = 2  # that share a batch; part of the settings, because rounding depends on it

@@ -1,0 +1,72 @@
+"""What a person sees of training: a bar on a terminal, plain lines elsewhere, always on stderr."""
+
+import sys
+import time
+
+
+class Report:
+    """Told by the loop what happens; writes it down."""
+
+    def __init__(self, stream=None, seconds_between_lines=10.0):
+        self.stream = stream or sys.stderr
+        self.bar = self.stream.isatty()
+        self.pause = 0.2 if self.bar else seconds_between_lines
+
+    def line(self, text):
+        """A line that stays."""
+        self._erase()
+        print(text, file=self.stream, flush=True)
+
+    def start_epoch(self, run, n_batches):
+        self.n_batches = n_batches
+        self.last = self.began = time.monotonic()
+        self.first_position = run.progress.position
+        self.nll, self.words = 0.0, 0
+
+    def update(self, run, nll, words):
+        self.nll += nll
+        self.words += words
+        now = time.monotonic()
+        if now - self.last < self.pause:
+            return
+        progress = run.progress
+        elapsed = now - self.began
+        done = progress.position - self.first_position
+        epochs_left = run.settings.epochs - progress.epoch
+        left = (self.n_batches * (epochs_left + 1) - progress.position) * elapsed / done
+        text = (
+            f"epoch {progress.epoch}/{run.settings.epochs}  batch {progress.position}/{self.n_batches}  "
+            f"loss {self.nll / self.words:.3f}  {self.words / elapsed:,.0f} words/s  {clock(left)} left"
+        )
+        if self.bar:
+            self._erase()
+            filled = 20 * progress.position // self.n_batches
+            print(f"[{'#' * filled}{'.' * (20 - filled)}] {text}", end="", file=self.stream, flush=True)
+        else:
+            print(text, file=self.stream, flush=True)
+        self.last = now
+
+    def end_epoch(self, row, better, learning_rate):
+        note = "best so far" if better else f"learning rate now {learning_rate:g}"
+        self.line(
+            f"epoch {row['epoch']} done: train loss {row['train_loss']:.3f}, dev perplexity "
+            f"{row['dev_perplexity']:.2f}, dev BLEU {row['dev_bleu']:.2f} ({note}), {clock(row['seconds'])} so far"
+        )
+
+    def paused(self, run, scores, better):
+        note = "kept as the best model so far" if better else f"the best so far is {run.progress.best_bleu:.2f}"
+        self.line(
+            f"paused in epoch {run.progress.epoch}: dev perplexity {scores['perplexity']:.2f}, "
+            f"dev BLEU {scores['bleu']:.2f} ({note})"
+        )
+
+    def _erase(self):
+        if self.bar:
+            print("\r\x1b[K", end="", file=self.stream)
+
+
+def clock(seconds):
+    """3725 -> 1:02:05, 65 -> 1:05."""
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
