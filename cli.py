@@ -142,7 +142,7 @@ def changes_on_resume(context, options):
 @click.option("--vocab-trg", type=FILE, help="With --npz: the target vocabulary, JSON.")
 @click.option("--bpe-src", type=FILE, help="With --npz: BPE codes of the source side.")
 @click.option("--bpe-trg", type=FILE, help="With --npz: BPE codes of the target side.")
-@click.option("--any-vocab-size", is_flag=True, help="With --npz: accept vocabularies of another size, as Nematus does.")
+@click.option("--any-vocab-size", is_flag=True, help="With --npz: take vocabularies of another size, as Nematus does.")
 @click.option("--pretokenized", is_flag=True, help="With --npz: the text is tokenized already.")
 @click.option("-i", "--input", "input_path", type=FILE, default="-", help="Text to translate. [default: stdin]")
 @click.option("-o", "--output", "output_path", type=FILE, default="-", help="Where to write. [default: stdout]")
@@ -181,7 +181,8 @@ def decode(directory, input_path, output_path, topn, batch_size, threads, alignm
         options["beam"], options["length_penalty"], options["max_length"], options["n_best"], bool(alignments)
     )
     model = model_from_options(directory, options)
-    output = Output(model, settings, output_path, alignments, alignment_format, batch_size, threads or available_processors())
+    threads = threads or available_processors()
+    output = Output(model, settings, output_path, alignments, alignment_format, batch_size, threads)
     if input_path == "-" and nothing_to_read():
         from minnmt.report.validation import decode_test_set
 

@@ -27,7 +27,7 @@ def all_scores(hypotheses, references):
     scores = []
     for metric in (BLEU(), TER(), CHRF()):
         result = metric.corpus_score(hypotheses, [references])
-        scores.append(Score(metric.name, result.score, str(metric.get_signature())))
+        scores.append(Score(result.name, result.score, str(metric.get_signature())))
     return scores
 
 

@@ -42,7 +42,8 @@ def greedy_bleu(split, model):
 
 def test_report(split, model):
     """The scores of the test set's translations and, with gold alignments, the attention's error rate, as text."""
-    lines = [format_scores(all_scores([t.best for t in translate(split.src, model, n_threads=n_processors())], split.trg))]
+    best = [t.best for t in translate(split.src, model, n_threads=n_processors())]
+    lines = [format_scores(all_scores(best, split.trg))]
     if split.alignments:
         rate = attention_error_rate(split, model)
         lines.append(f"AER   {100 * rate:6.2f}  hardest attention links against {len(split.src)} gold alignments")
