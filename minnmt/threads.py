@@ -4,6 +4,7 @@ cli.py gives BLAS one thread and spreads the work by itself: a training batch's 
 products as small as ours, two BLAS threads spend much of their time waiting for each other.
 """
 
+import ctypes
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -30,3 +31,17 @@ def thread_pool(n_threads):
 
         list(pool.map(pin, range(n_threads)))
     return pool
+
+
+def keep_freed_memory():
+    """Ask the C library to keep freed memory for the next array instead of returning it to the system.
+
+    Training allocates the same large arrays for every batch; fetching fresh pages for them took a tenth of its time.
+    """
+    settings = {-3: 32 << 20, -1: 1 << 30, -2: 64 << 20}  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_TOP_PAD of glibc
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):  # another C library, or Windows
+        return
+    for option, value in settings.items():
+        mallopt(option, value)

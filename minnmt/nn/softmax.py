@@ -28,11 +28,18 @@ class SoftmaxCache(NamedTuple):
     ids: np.ndarray | None  # (K) ascending, or None for the whole vocabulary
 
 
+def shifted_logits(o, p, ids=None):
+    """o (N,E), ids (K) or None -> logits (N,K) over the words `ids`, or (N,V) over all; each row's maximum is 0."""
+    W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
+    logits = o @ W.T
+    logits += b
+    logits -= logits.max(axis=1, keepdims=True)
+    return logits
+
+
 def log_softmax(o, p, ids=None):
     """o (N,E), ids (K) or None -> log-probabilities (N,K) over the words `ids`, or (N,V) over all."""
-    W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
-    logits = o @ W.T + b
-    logits -= logits.max(axis=1, keepdims=True)
+    logits = shifted_logits(o, p, ids)
     logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
     return logits
 
@@ -43,9 +50,12 @@ def softmax_loss_forward(o, targets, mask, p, ids=None):
     Every unmasked target must be among `ids`.
     """
     columns = targets if ids is None else np.minimum(np.searchsorted(ids, targets), len(ids) - 1)
-    logp = log_softmax(o, p, ids)
-    nll = -logp[np.arange(len(o)), columns] * mask
-    return nll, SoftmaxCache(o, np.exp(logp, out=logp), columns, mask, ids)
+    logits = shifted_logits(o, p, ids)
+    target_logits = logits[np.arange(len(o)), columns]
+    probs = np.exp(logits, out=logits)
+    sums = probs.sum(axis=1)
+    probs /= sums[:, None]
+    return (np.log(sums) - target_logits) * mask, SoftmaxCache(o, probs, columns, mask, ids)
 
 
 def softmax_loss_backward(dnll, cache, p, g):

@@ -9,13 +9,14 @@ import numpy as np
 from ..model.network import Dropout, network_backward, network_forward
 from ..model.parameters import named_arrays, zeros_like
 from ..text.batches import make_batch
-from ..threads import thread_pool
+from ..threads import keep_freed_memory, thread_pool
 
 
 class Workers:
     """A pool of threads with a gradient object each."""
 
     def __init__(self, params, n_threads):
+        keep_freed_memory()
         self.grads = [zeros_like(params) for _ in range(n_threads)]
         self.pool = thread_pool(n_threads)
 
