@@ -59,7 +59,8 @@ class DecoderStepCache(NamedTuple):
 
 def decoder_step_forward(y_gates, y_cand, s_prev, memory, p):
     """y_gates (B,2H), y_cand (B,H), s_prev (B,H), memory -> s (B,H), c (B,C), alpha (S,B), cache."""
-    s1, gru_cache = gru_step_forward(y_gates, y_cand, s_prev, None, p.decoder_gru)
+    no_mask = np.ones(len(s_prev), s_prev.dtype)
+    s1, gru_cache = gru_step_forward(y_gates, y_cand, s_prev, no_mask, p.decoder_gru)
     c, alpha, attention_cache = attention_forward(s1, memory, p.attention)
     s, cell_cache = context_cell_forward(s1, c, p.decoder_cell)
     return s, c, alpha, DecoderStepCache(gru_cache, attention_cache, cell_cache)

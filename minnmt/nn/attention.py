@@ -5,13 +5,15 @@
     c     = sum_i alpha_i h_i
 
 The products h_i W_h + b are the same at every target step: `attention_memory` computes them once per sentence.
-Taught in notebook 03.
+The loop over positions and hidden units is in kernels/attention.py. Taught in notebook 03.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+
+from kernels.attention import attention_energy, attention_energy_backward
 
 from .functions import flat
 
@@ -48,8 +50,11 @@ def attention_memory(h, mask, p):
 
 def attention_forward(s, memory, p):
     """s (B,H), memory -> c (B,C), alpha (S,B), cache."""
-    hidden = np.tanh(memory.h_proj + s @ p.W_s)
-    energy = hidden @ p.v + p.v_b
+    hidden = np.empty_like(memory.h_proj)
+    energy = np.empty(memory.mask.shape, hidden.dtype)
+    # hidden = tanh(h_proj + s W_s); energy = hidden v
+    attention_energy(memory.h_proj, s @ p.W_s, p.v, hidden, energy)
+    energy += p.v_b
     alpha = masked_softmax(energy, memory.mask)
     c = np.einsum("sb,sbc->bc", alpha, memory.h)
     return c, alpha, AttentionCache(s, hidden, alpha)
@@ -65,14 +70,10 @@ def attention_backward(dc, cache, memory, p, g, dh_proj):
     dalpha = np.einsum("bc,sbc->sb", dc, memory.h)
     # forward: alpha = softmax(energy)
     denergy = cache.alpha * (dalpha - (cache.alpha * dalpha).sum(axis=0))
-    # forward: energy = hidden v + v_b
-    g.v += flat(cache.hidden).T @ denergy.reshape(-1)
+    # forward: energy = hidden v + v_b, hidden = tanh(h_proj + s W_s)
     g.v_b += denergy.sum()
-    # forward: hidden = tanh(h_proj + s W_s)
-    dpre = (1 - cache.hidden * cache.hidden) * p.v
-    dpre *= denergy[:, :, None]
-    dh_proj += dpre
-    ds_proj = dpre.sum(axis=0)
+    ds_proj = np.empty_like(dc)
+    attention_energy_backward(denergy, cache.hidden, p.v, dh_proj, ds_proj, g.v)
     return ds_proj @ p.W_s.T, ds_proj
 
 

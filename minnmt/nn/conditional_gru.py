@@ -5,7 +5,7 @@
     s      = u * s' + (1 - u) * g
 
 Together with a plain GRU before it and the attention between, this is dl4mt's conditional GRU (see
-minnmt/model/decoder.py). Taught in notebook 03.
+minnmt/model/decoder.py). What lies between the products is in kernels/gates.py. Taught in notebook 03.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .functions import sigmoid
+from kernels.gates import context_gates, context_gates_backward
 
 
 @dataclass
@@ -46,32 +46,27 @@ class ContextCellGrads(NamedTuple):
 
 def context_cell_forward(s1, context, p):
     """s1 (B,H), context (B,C) -> s (B,H), cache."""
-    H = s1.shape[1]
-    gates = sigmoid(s1 @ p.U + p.b + context @ p.W)
-    r, u = gates[:, :H], gates[:, H:]
-    s_cand = s1 @ p.Ux + p.bx
-    cand = np.tanh(s_cand * r + context @ p.Wx)
-    s = u * s1 + (1 - u) * cand
+    s_gates, s_cand = s1 @ p.U + p.b, s1 @ p.Ux + p.bx
+    c_gates, c_cand = context @ p.W, context @ p.Wx
+    gates, cand, s = np.empty_like(s_gates), np.empty_like(s1), np.empty_like(s1)
+    # gates = sigmoid(s_gates + c_gates); cand = tanh(s_cand * r + c_cand); s = u * s1 + (1 - u) * cand
+    context_gates(s_gates, c_gates, s_cand, c_cand, s1, gates, cand, s)
     return s, ContextCellCache(s1, context, gates, s_cand, cand)
 
 
 def context_cell_backward(ds, cache, p):
     """ds (B,H) -> ds1 (B,H), dcontext (B,C), ContextCellGrads (for `context_cell_add_weight_grads`)."""
-    H = ds.shape[1]
-    r, u = cache.gates[:, :H], cache.gates[:, H:]
-    # forward: s = u * s1 + (1 - u) * cand
-    du = ds * (cache.s1 - cache.cand)
-    ds1 = ds * u
-    # forward: cand = tanh(s_cand * r + context Wx)
-    dpre = ds * (1 - u) * (1 - cache.cand * cache.cand)
-    dr = dpre * cache.s_cand
-    ds_cand = dpre * r
-    # forward: gates = sigmoid(s1 U + b + context W)
-    dgates = np.concatenate([dr, du], axis=1) * cache.gates * (1 - cache.gates)
-    # forward: s1 U, s_cand = s1 Ux + bx; context W, context Wx
+    s1, _, gates, s_cand, cand = cache
+    dgates = np.empty_like(gates)
+    dpre, ds_cand, ds1 = np.empty_like(ds), np.empty_like(ds), np.empty_like(ds)
+    # forward: context_gates, everything between the products
+    context_gates_backward(ds, gates, cand, s_cand, s1, dgates, dpre, ds_cand, ds1)
+    # forward: s_gates = s1 U + b, s_cand = s1 Ux + bx
     ds1 += dgates @ p.U.T
     ds1 += ds_cand @ p.Ux.T
-    dcontext = dgates @ p.W.T + dpre @ p.Wx.T
+    # forward: c_gates = context W, c_cand = context Wx
+    dcontext = dgates @ p.W.T
+    dcontext += dpre @ p.Wx.T
     return ds1, dcontext, ContextCellGrads(dgates, dpre, ds_cand)
 
 

@@ -1,11 +1,4 @@
-"""Small functions that several layers share: the logistic function and the flattening of time and batch."""
-
-import numpy as np
-
-
-def sigmoid(x):
-    """1 / (1 + exp(-x)), written with tanh because that cannot overflow (and numpy's tanh is vectorised)."""
-    return 0.5 * np.tanh(0.5 * x) + 0.5
+"""A small function that several layers share."""
 
 
 def flat(x):

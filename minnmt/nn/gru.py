@@ -5,7 +5,8 @@
     h'     = u * h + (1 - u) * c           u keeps the old state
 
 The input products x W + b and x Wx + bx need no earlier state, so the sequence computes them for all steps at
-once and the step receives them ready. Taught in notebook 02.
+once and the step receives them ready. What lies between the products is element by element: kernels/gates.py has
+it in numpy and, beside it, compiled. Taught in notebook 02.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .functions import flat, sigmoid
+from kernels.gates import gru_gates, gru_gates_backward
+
+from .functions import flat
 
 
 @dataclass
@@ -33,7 +36,7 @@ class GRUStepCache(NamedTuple):
     gates: np.ndarray  # (B,2H) r and u
     h_cand: np.ndarray  # (B,H) h_prev Ux
     c: np.ndarray  # (B,H)
-    mask: np.ndarray | None  # (B,1)
+    mask: np.ndarray  # (B)
 
 
 def gru_inputs(x, p):
@@ -42,15 +45,12 @@ def gru_inputs(x, p):
 
 
 def gru_step_forward(x_gates, x_cand, h_prev, mask, p):
-    """x_gates (B,2H), x_cand (B,H), h_prev (B,H), mask (B,1) or None -> h (B,H), cache."""
-    H = h_prev.shape[1]
-    gates = sigmoid(x_gates + h_prev @ p.U)
-    r, u = gates[:, :H], gates[:, H:]
+    """x_gates (B,2H), x_cand (B,H), h_prev (B,H), mask (B) -> h (B,H), cache."""
+    h_gates = h_prev @ p.U
     h_cand = h_prev @ p.Ux
-    c = np.tanh(x_cand + r * h_cand)
-    h = u * h_prev + (1 - u) * c
-    if mask is not None:
-        h = mask * h + (1 - mask) * h_prev
+    gates, c, h = np.empty_like(h_gates), np.empty_like(h_cand), np.empty_like(h_prev)
+    # gates = sigmoid(x_gates + h_gates); c = tanh(x_cand + r * h_cand); h = u * h_prev + (1 - u) * c
+    gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev, mask, gates, c, h)
     return h, GRUStepCache(h_prev, gates, h_cand, c, mask)
 
 
@@ -60,24 +60,12 @@ def gru_step_backward(dh, cache, p):
     The gradients of U and Ux are left to the caller, who adds them for all steps in one product: U's needs
     dx_gates, Ux's needs dh_cand.
     """
-    H = dh.shape[1]
-    r, u = cache.gates[:, :H], cache.gates[:, H:]
-    dh_prev = 0.0
-    if cache.mask is not None:
-        # forward: h = mask * h + (1 - mask) * h_prev
-        dh_prev = (1 - cache.mask) * dh
-        dh = cache.mask * dh
-    # forward: h = u * h_prev + (1 - u) * c
-    du = dh * (cache.h_prev - cache.c)
-    dc = dh * (1 - u)
-    dh_prev = dh_prev + dh * u
-    # forward: c = tanh(x_cand + r * h_cand)
-    dx_cand = dc * (1 - cache.c * cache.c)
-    dr = dx_cand * cache.h_cand
-    dh_cand = dx_cand * r
-    # forward: gates = sigmoid(x_gates + h_prev U)
-    dx_gates = np.concatenate([dr, du], axis=1) * cache.gates * (1 - cache.gates)
-    # forward: h_prev U and h_cand = h_prev Ux
+    dx_gates = np.empty_like(cache.gates)
+    dx_cand, dh_cand, dh_prev = np.empty_like(dh), np.empty_like(dh), np.empty_like(dh)
+    # forward: gru_gates, everything between the products
+    _, gates, h_cand, c, mask = cache
+    gru_gates_backward(dh, gates, c, h_cand, cache.h_prev, mask, dx_gates, dx_cand, dh_cand, dh_prev)
+    # forward: h_gates = h_prev U and h_cand = h_prev Ux
     dh_prev += dx_gates @ p.U.T
     dh_prev += dh_cand @ p.Ux.T
     return dx_gates, dx_cand, dh_prev, dh_cand
@@ -94,7 +82,7 @@ def gru_sequence_forward(x, h0, mask, p):
     h = np.empty((*x.shape[:2], h0.shape[1]), x.dtype)
     steps, h_prev = [], h0
     for t in range(len(x)):
-        h[t], step = gru_step_forward(x_gates[t], x_cand[t], h_prev, mask[t][:, None], p)
+        h[t], step = gru_step_forward(x_gates[t], x_cand[t], h_prev, mask[t], p)
         steps.append(step)
         h_prev = h[t]
     return h, GRUSequenceCache(x, steps)

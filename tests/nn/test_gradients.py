@@ -115,7 +115,7 @@ def test_dropout_keeps_the_mean_and_rate_0_does_nothing(rng):
 def test_gru_step(rng, params, masked):
     p, weights = params.encoder_forward, draw(rng, B, H)
     inputs = dict(x_gates=draw(rng, B, 2 * H), x_cand=draw(rng, B, H), h_prev=draw(rng, B, H))
-    mask = np.array([[1.0], [0.0]]) if masked else None
+    mask = np.array([1.0, 0.0 if masked else 1.0])
 
     def loss():
         return (gru_step_forward(**inputs, mask=mask, p=p)[0] * weights).sum()
