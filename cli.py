@@ -3,6 +3,7 @@
 Heavy modules are imported inside the commands, so that --help answers at once.
 """
 
+import math
 import os
 import sys
 
@@ -45,6 +46,16 @@ def setting(name, help, **kwargs):
     )
 
 
+class Number(click.FloatRange):
+    """A number within limits; "nan" and "inf" are none."""
+
+    def convert(self, value, param, ctx):
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
+
+
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=0)
 
@@ -67,17 +78,17 @@ COUNT = click.IntRange(min=0)
 @setting("embedding", "Size of the word embeddings.", type=POSITIVE)
 @setting("hidden", "Size of the recurrent states.", type=POSITIVE)
 @setting("init", "How the parameters start.", type=click.Choice(["glorot", "dl4mt"]))
-@setting("dropout", "Share of values dropped while training.", type=click.FloatRange(0, 1, max_open=True))
+@setting("dropout", "Share of values dropped while training.", type=Number(0, 1, max_open=True))
 @setting("batch_size", "Sentence pairs per update.", type=POSITIVE)
 @setting("pool", "Batches that are sorted by length together.", type=POSITIVE)
-@setting("learning_rate", "Adam's step size.", type=click.FloatRange(0, min_open=True))
-@setting("clip", "Limit of the gradient's global norm, 0 = none.", type=click.FloatRange(0))
+@setting("learning_rate", "Adam's step size.", type=Number(0, min_open=True))
+@setting("clip", "Limit of the gradient's global norm, 0 = none.", type=Number(0))
 @setting("epochs", "Passes over the training text.", type=POSITIVE)
 @setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
 @setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)
 @setting("seed", "Of every random number.", type=COUNT)
 @click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: one per processor]")
-@click.option("--max-minutes", type=click.FloatRange(0, min_open=True), help="Pause after so many minutes.")
+@click.option("--max-minutes", type=Number(0, min_open=True), help="Pause after so many minutes.")
 @click.option("--max-updates", type=POSITIVE, help="Pause after so many updates.")
 @click.option("--save-every", type=POSITIVE, default=500, show_default=True, help="Updates between checkpoints.")
 @click.pass_context
@@ -98,6 +109,8 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     from minnmt.train.status import Report
 
     report = Report()
+    if resume and overwrite:
+        raise UsageError("--resume continues a run and --overwrite replaces it: choose one")
     if resume:
         run = resume_run(output, changes_on_resume(context, options))
     else:
@@ -119,6 +132,13 @@ def check_text_options(options):
         for a, b in ((side, other), (other, side)):
             if options[a] and not options[b]:
                 raise UsageError(f"--{a.replace('_', '-')} needs --{b.replace('_', '-')}: give both sides")
+    texts = [name for name in options if name.endswith(("src", "trg")) and options[name]]
+    if [options[name] for name in texts].count("-") > 1:
+        names = " and ".join("--" + name.replace("_", "-") for name in texts if options[name] == "-")
+        raise UsageError(f"{names}: only one text can come from standard input (-)")
+    for name in texts:
+        if options[name] != "-":
+            options[name] = os.path.abspath(options[name])  # so that --resume works from anywhere
     if options["src"] and not options["dev_src"]:
         raise UsageError("--src and --trg need --dev-src and --dev-trg: text to validate on, kept out of training")
     if not options["src"] and (options["dev_src"] or options["test_src"]):
@@ -136,7 +156,7 @@ def changes_on_resume(context, options):
 
 
 @cli.command()
-@click.option("-m", "--model", "directory", default="runs/default", show_default=True, help="A model directory.")
+@click.option("-m", "--model", "directory", help="A model directory. [default: runs/default]")
 @click.option("--npz", type=FILE, help="Instead of -m: a single .npz of Nematus or dl4mt.")
 @click.option("--vocab-src", type=FILE, help="With --npz: the source vocabulary, JSON.")
 @click.option("--vocab-trg", type=FILE, help="With --npz: the target vocabulary, JSON.")
@@ -149,12 +169,12 @@ def changes_on_resume(context, options):
 @click.option("--topn", type=COUNT, default=0, help="Candidates per source word, 0 = the full vocabulary.")
 @click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search.")
 @click.option("--n-best", type=POSITIVE, default=1, help="Print the N best: number ||| translation ||| score.")
-@click.option("--length-penalty", type=float, default=1.0, show_default=True, help="Score = log p / length^penalty.")
+@click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score = log p / length^penalty. [default: 1]")
 @click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]")
 @click.option("--alignments", type=FILE, help="Write attention alignments of each translation to this file.")
 @click.option(
-    "--alignment-format", type=click.Choice(["pharaoh", "weights"]), default="pharaoh", show_default=True,
-    help="Word links i-j a line, or all weights as a JSON object a line.",
+    "--alignment-format", type=click.Choice(["pharaoh", "weights"]),
+    help="Word links i-j a line, or all weights as a JSON object a line. [default: pharaoh]",
 )  # fmt: skip
 @click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together.")
 @click.option("--threads", type=POSITIVE, help="Batches translated side by side. [default: one per processor]")
@@ -175,6 +195,8 @@ def decode(directory, input_path, output_path, topn, batch_size, threads, alignm
 
     if options["n_best"] > options["beam"]:
         raise UsageError(f"--n-best {options['n_best']} needs --beam {options['n_best']} or more")
+    if alignment_format and not alignments:
+        raise UsageError("--alignment-format needs --alignments FILE")
     if topn:
         click.echo("note: --topn is not there yet; translating with the full vocabulary", err=True)
     settings = SearchSettings(
@@ -182,7 +204,7 @@ def decode(directory, input_path, output_path, topn, batch_size, threads, alignm
     )
     model = model_from_options(directory, options)
     threads = threads or available_processors()
-    output = Output(model, settings, output_path, alignments, alignment_format, batch_size, threads)
+    output = Output(model, settings, output_path, alignments, alignment_format or "pharaoh", batch_size, threads)
     if input_path == "-" and nothing_to_read():
         from minnmt.report.validation import decode_test_set
 
@@ -200,10 +222,12 @@ def model_from_options(directory, options):
         for name in single:
             if options[name]:
                 raise UsageError(f"--{name.replace('_', '-')} goes with --npz; a model directory (-m) has its own")
-        return load_model(directory)
+        return load_model(directory or "runs/default")
+    if directory:
+        raise UsageError("-m names a model directory and --npz a single file: choose one")
     if not (options["vocab_src"] and options["vocab_trg"]):
         raise UsageError("--npz needs --vocab-src and --vocab-trg, the model's two JSON vocabularies")
-    return load_npz_model(options["npz"], *(options[name] for name in single))
+    return load_npz_model(options["npz"], **{name: options[name] for name in single})
 
 
 @cli.command()
@@ -219,6 +243,8 @@ def score(hypotheses, references, as_json):
     """
     from minnmt.report.scores import format_scores, score_files
 
+    if hypotheses == references == "-":
+        raise UsageError("only one of the two files can be standard input (-)")
     click.echo(format_scores(score_files(hypotheses, references), as_json))
 
 
@@ -243,8 +269,10 @@ def corpus(output, seed, tokenized):
 def main():
     """Run a command; a user's mistake ends in one sentence and an exit code, never in a traceback."""
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if sys.stdout is None:
+        fail("standard output is closed: there is nowhere to write to", 1)
     try:
         cli.main(standalone_mode=False)
         sys.stdout.flush()
@@ -257,7 +285,7 @@ def main():
         fail("interrupted", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: say nothing more
-        sys.exit(141)
+        sys.exit(1)
     except MemoryError:
         fail("not enough memory: try a smaller --batch-size", 1)
     except OSError as error:

@@ -31,7 +31,7 @@ def attention_energy(h_proj, s_proj, v, hidden, energy):
 def attention_energy_backward_numpy(denergy, hidden, v, dh_proj, ds_proj, dv):
     """denergy (S,B), hidden (S,B,C), v (C) -> fills ds_proj (B,C); adds into dh_proj (S,B,C) and dv (C)."""
     # forward: energy = hidden v
-    dv += hidden.reshape(-1, len(v)).T @ denergy.reshape(-1)
+    dv += hidden.reshape(denergy.size, len(v)).T @ denergy.reshape(-1)
     # forward: hidden = tanh(h_proj + s_proj)
     dpre = denergy[:, :, None] * v * (1 - hidden * hidden)
     dh_proj += dpre

@@ -38,18 +38,18 @@ def load_model(directory):
             f"continue it with python cli.py train -o {directory} --resume"
         )
     config = load_config(directory)
-    src, trg = load_pipelines(directory, config["settings"]["pretokenized"])
+    src, trg = load_pipelines(directory, config["settings"])
     model = Model(load_parameters(directory / "model.npz"), src, trg, config)
     check_sizes(model, directory / "model.npz", directory / "vocab.src.json", directory / "vocab.trg.json")
     return model
 
 
-def load_npz_model(npz, vocab_src, vocab_trg, codes_src=None, codes_trg=None, pretokenized=False, any_size=False):
+def load_npz_model(npz, vocab_src, vocab_trg, bpe_src=None, bpe_trg=None, pretokenized=False, any_vocab_size=False):
     """A single .npz of dl4mt or Nematus with its two JSON vocabularies (and BPE codes, if it used them)."""
     params = load_parameters(npz)
-    src = Pipeline.load(vocab_src, codes_src, pretokenized)
-    trg = Pipeline.load(vocab_trg, codes_trg, pretokenized)
-    if any_size:
+    src = Pipeline.load(vocab_src, bpe_src, pretokenized)
+    trg = Pipeline.load(vocab_trg, bpe_trg, pretokenized)
+    if any_vocab_size:
         src.vocab = src.vocab.resized(len(params.src_embedding))
         trg.vocab = trg.vocab.resized(len(params.trg_embedding))
     model = Model(params, src, trg, {})
@@ -70,13 +70,13 @@ def check_sizes(model, npz, vocab_src, vocab_trg, remedy=""):
             )
 
 
-def load_pipelines(directory, pretokenized):
-    """The source and target pipelines of a model directory."""
-    directory = Path(directory)
-    return tuple(
-        Pipeline.load(directory / f"vocab.{side}.json", directory / f"bpe.{side}.codes", pretokenized)
-        for side in ("src", "trg")
-    )
+def load_pipelines(directory, settings):
+    """The source and target pipelines of a model directory; `settings` (a dictionary) says whether it uses BPE."""
+    pipelines = []
+    for side in ("src", "trg"):
+        codes = Path(directory) / f"bpe.{side}.codes" if settings["bpe"] else None
+        pipelines.append(Pipeline.load(Path(directory) / f"vocab.{side}.json", codes, settings["pretokenized"]))
+    return pipelines
 
 
 def save_config(directory, config):
@@ -87,7 +87,7 @@ def load_config(directory):
     path = Path(directory) / "config.json"
     try:
         config = json.loads(read_text(path))
-        config["settings"]["pretokenized"]
+        config["data"], config["settings"]["pretokenized"], config["settings"]["bpe"]  # they must be there
         return config
     except (json.JSONDecodeError, KeyError, TypeError):
         raise UserError(f"{path} is damaged or not minnmt's: restore it or train again") from None

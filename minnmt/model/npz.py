@@ -4,9 +4,9 @@ Their models load here and ours load there. The table of names stands here and n
 unpickled; what this network cannot compute (layer normalisation, deep models, factors) is refused by name.
 """
 
+import io
 import re
 import zipfile
-import zlib
 
 import numpy as np
 
@@ -116,11 +116,12 @@ def load_parameters(path):
             + (f" and {len(missing) - 4} more" if len(missing) > 4 else "")
         )
     _check_shapes(path, arrays)
-    params = from_stored({name: np.asarray(arrays[name], np.float32) for name in STORED_NAMES})
+    with np.errstate(over="ignore"):
+        arrays = {name: np.asarray(arrays[name], np.float32) for name in STORED_NAMES}
     for name in STORED_NAMES:
         if not np.isfinite(arrays[name]).all():
             raise UserError(f"{path}: the array {name} holds NaN or infinity: training went wrong before it was saved")
-    return params
+    return from_stored(arrays)
 
 
 def save_arrays(path, arrays):
@@ -131,33 +132,50 @@ def save_arrays(path, arrays):
 
 def load_arrays(path):
     """Every array of an .npz, checked against the file's checksums; pickled members are refused by name."""
-    arrays = {}
-    name = None
+    arrays, name = {}, None
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not hasattr(file, "files"):
+        with open(path, "rb") as file:
+            if file.read(6) == b"\x93NUMPY":
                 raise UserError(f"{path} is a single array, not an .npz archive of a model's arrays")
-            for name in file.files:
-                arrays[name] = file[name]
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                arrays[name.removesuffix(".npy")] = _read_member(archive, name)
     except OSError as error:
-        if error.errno is None:
-            raise _damaged(path, name) from None
-        raise UserError(f"cannot read {path}: {reason(error)}") from None
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise _damaged(path, name) from None
-        what = f"its member {name} is a pickled object" if name else "it is a pickled object"
+        if error.errno is not None:
+            raise UserError(f"cannot read {path}: {reason(error)}") from None
+        raise _damaged(path, name) from None
+    except UserError:
+        raise
+    except PickledMember:
         raise UserError(
-            f"{path}: {what}, which could run any code when read; "
+            f"{path}: its member {name.removesuffix('.npy')} is a pickled object, which could run any code when read; "
             "save the model again with plain arrays only (numpy.savez without objects)"
         ) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, SyntaxError, MemoryError):
+    except Exception:  # zipfile and numpy meet damaged bytes with errors of every kind
         raise _damaged(path, name) from None
     return arrays
 
 
+class PickledMember(Exception):
+    pass
+
+
+def _read_member(archive, name):
+    """One array; the whole member is read first, so that its checksum is compared."""
+    data = io.BytesIO(archive.read(name))
+    try:
+        array = np.lib.format.read_array(data, allow_pickle=False)
+    except ValueError as error:
+        if "allow_pickle" in str(error):
+            raise PickledMember from None
+        raise
+    if data.read(1):
+        raise ValueError("more bytes than the header claims")
+    return array
+
+
 def _damaged(path, name):
-    where = f" (in its member {name})" if name else ""
+    where = f" (in its member {name.removesuffix('.npy')})" if name else ""
     return UserError(f"{path} is damaged or not a complete .npz file{where}: copy it again or train again")
 
 
@@ -170,9 +188,9 @@ def _get(params, dotted):
 def _untie(arrays):
     """Nematus can share one matrix between the embeddings or with the output layer and then stores it once."""
     if "Wemb" in arrays and "Wemb_dec" not in arrays:
-        arrays["Wemb_dec"] = arrays["Wemb"]
+        arrays["Wemb_dec"] = arrays["Wemb"].copy()
     if "Wemb_dec" in arrays and "ff_logit_W" not in arrays:
-        arrays["ff_logit_W"] = arrays["Wemb_dec"].T
+        arrays["ff_logit_W"] = arrays["Wemb_dec"].T.copy()
 
 
 def _refuse_unsupported(path, arrays):

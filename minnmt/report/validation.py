@@ -85,7 +85,7 @@ def decode_test_set(model, output):
     """Translate the test set that the model was trained with into `output`; returns the scores as text."""
     if "settings" not in model.config:
         raise UsageError("there is nothing to translate: pipe text in or name a file with -i")
-    split = load_split(Settings(**model.config["settings"]), "test")
+    split = load_split(Settings.from_config(model.config, "the model's directory"), "test")
     best = output.add(split.src)
     output.close()
     return format_scores(all_scores(best, split.trg))

@@ -77,7 +77,7 @@ def beam_search(sentences, params, settings):
     memory = Memory(*(np.repeat(array, K, axis=1) for array in memory))
     s = np.repeat(s0, K, axis=0)
     y = np.zeros((B * K, params.trg_embedding.shape[1]), s.dtype)
-    logps = np.full((B, K), -np.inf, s.dtype)
+    logps = np.full((B, K), -np.inf)  # float64: a long sum in float32 would round close rivals together
     logps[:, 0] = 0  # all hypotheses are still the same empty one: only one of them counts
     for t in range(int(longest.max()) + 1):
         s, y_logp, alpha = _step(y, s, memory, params)
@@ -119,17 +119,29 @@ def _only_eos(y_logp, rows):
 def _best_extensions(logps, y_logp, free):
     """logps (A,K), y_logp (A*K,V), free places (A) -> parents, words, logps, all (A,K), best first.
 
-    Places beyond the free ones get -inf. Ties go to the earlier hypothesis and the lower word.
+    Places beyond the free ones get -inf. Ties go to the earlier hypothesis, then to the lower word.
     """
     A, K = logps.shape
-    V = y_logp.shape[1]
-    total = (logps[:, :, None] + y_logp.reshape(A, K, V)).reshape(A, K * V)
-    best = np.sort(np.argpartition(-total, K - 1, axis=1)[:, :K], axis=1)
-    values = np.take_along_axis(total, best, axis=1)
-    order = np.argsort(-values, axis=1, kind="stable")
-    best, values = np.take_along_axis(best, order, axis=1), np.take_along_axis(values, order, axis=1)
-    values[np.arange(K) >= free[:, None]] = -np.inf
-    return best // V, best % V, values
+    words, values = _best_words(y_logp, K)
+    n = words.shape[1]
+    total = (logps[:, :, None] + values.reshape(A, K, n)).reshape(A, K * n)
+    best = np.argsort(-total, axis=1, kind="stable")[:, :K]
+    total = np.take_along_axis(total, best, axis=1)
+    total[np.arange(K) >= free[:, None]] = -np.inf
+    return best // n, np.take_along_axis(words.reshape(A, K * n), best, axis=1), total
+
+
+def _best_words(y_logp, K):
+    """y_logp (N,V) -> the min(K,V) best words of every row and their values, best first, ties to the lower word."""
+    N, V = y_logp.shape
+    n = min(K, V)
+    worst_kept = np.partition(y_logp, V - n, axis=1)[:, V - n]
+    rows, words = np.nonzero(y_logp >= worst_kept[:, None])
+    values = y_logp[rows, words]
+    order = np.lexsort((-values, rows))  # by row, then by value; equal values stay in the order of the words
+    first = np.searchsorted(rows, np.arange(N))
+    chosen = order[first[:, None] + np.arange(n)]
+    return words[chosen], values[chosen]
 
 
 def _record(B, active, parents, words, alpha):

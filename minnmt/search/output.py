@@ -3,7 +3,7 @@
 import json
 import sys
 
-from ..text.files import read_lines, stream_lines, write_lines
+from ..text.files import check_writable, read_lines, stream_lines, write_lines
 from .translate import pharaoh_line, translate, weights_record
 
 # Lines read before translating: enough to sort by length, and with a batch size of 1 an answer for every line.
@@ -17,6 +17,9 @@ class Output:
         self.model, self.settings = model, settings
         self.path, self.alignments_path, self.alignment_format = path, alignments_path, alignment_format
         self.batch_size, self.n_threads = batch_size, n_threads
+        for output in (path, alignments_path):
+            if output not in (None, "-"):
+                check_writable(output)  # now, not after all the work
         self.n_lines = 0
         self.kept, self.alignment_lines = [], []
 
@@ -26,8 +29,8 @@ class Output:
         if input_path == "-":
             chunks = stream_lines(chunk)
         else:
-            lines = read_lines(input_path)
-            chunks = (lines[i : i + chunk] for i in range(0, len(lines), chunk))
+            text = read_lines(input_path)
+            chunks = (text[i : i + chunk] for i in range(0, len(text), chunk))
         for lines in chunks:
             self.add(lines)
         self.close()

@@ -32,9 +32,9 @@ def read_text(path):
 
 
 def decode_text(data, path, first_line=1):
-    """bytes -> text; `path` and `first_line` say where they come from."""
+    """bytes -> text; `path` and `first_line` say where they come from. A byte-order mark at the start is dropped."""
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + first_line
         raise UserError(
@@ -102,20 +102,52 @@ def atomic_file(path):
 
     Whatever goes wrong before that leaves an older file of that name as it was.
     """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    target = Path(os.path.realpath(path))  # a link stays a link
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
+        if target.exists() and not target.is_file():  # a pipe or a device: there is nothing to replace
+            with open(target, "wb") as file:
+                yield file
+            return
         with open(temporary, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
+        if isinstance(error, BrokenPipeError):
+            raise
         raise UserError(f"cannot write {path}: {reason(error)}; the file is as it was before") from None
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
         raise
+
+
+def _remove(path):
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def remove_leftovers(directory):
+    """Delete temporary files that a killed program left in a directory of ours."""
+    for path in Path(directory).glob(".*.tmp"):
+        _remove(path)
+
+
+def check_writable(path):
+    """Make sure, before any work, that a file can be written."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise UserError(f"cannot write {path}: it is a directory")
+    if target.exists() and not target.is_file():
+        return
+    probe = target.with_name(f".{target.name}.{os.getpid()}.probe")
+    try:
+        probe.touch()
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {reason(error)}") from None
+    _remove(probe)
 
 
 def write_atomically(path, text):

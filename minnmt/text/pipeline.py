@@ -53,8 +53,8 @@ class Pipeline:
 
     @classmethod
     def load(cls, vocab_path, codes_path=None, pretokenized=False):
-        """Read a vocabulary and, if there is one, a BPE codes file."""
-        bpe = BPE(read_codes(codes_path)) if codes_path and Path(codes_path).exists() else None
+        """Read a vocabulary and, if one is named, a BPE codes file."""
+        bpe = BPE(read_codes(codes_path)) if codes_path else None
         return cls(Vocab.load(vocab_path), bpe, pretokenized)
 
 

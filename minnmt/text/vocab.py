@@ -65,11 +65,16 @@ class Vocab:
                 f"{path}, line {error.lineno}: not JSON ({error.msg}); "
                 'a vocabulary looks like {"eos": 0, "UNK": 1, "the": 2}'
             ) from None
+        except (RecursionError, ValueError):
+            raise UserError(f"{path}: not a vocabulary (too deeply nested, or a number too long to read)") from None
         if not isinstance(ids, dict) or not all(type(i) is int for i in ids.values()):
             raise UserError(f"{path}: a vocabulary maps words to whole numbers, this file holds something else")
         words = sorted(ids, key=ids.get)
         if [ids[word] for word in words] != list(range(len(words))):
             raise UserError(f"{path}: the ids of a vocabulary must be 0, 1, 2, ... with no gap and none twice")
+        for word in words:
+            if "\n" in word or "\r" in word or not word.isprintable() and not _encodable(word):
+                raise UserError(f"{path}: the word {word!r} (id {ids[word]}) cannot be written as text in a line")
         for i, (name, spellings) in enumerate(zip(("end of sentence", "unknown word"), SPECIAL_SPELLINGS)):
             if len(words) <= i or words[i] not in spellings:
                 found = repr(words[i]) if len(words) > i else "nothing"
@@ -77,6 +82,14 @@ class Vocab:
                     f"{path}: id {i} must be the {name} ({' or '.join(sorted(spellings))}), found {found}"
                 )
         return cls(words)
+
+
+def _encodable(word):
+    try:
+        word.encode("utf-8")
+        return True
+    except UnicodeEncodeError:
+        return False
 
 
 def count_tokens(sentences):

@@ -13,6 +13,7 @@ class Split:
     src: list
     trg: list
     alignments: list = field(default_factory=list)
+    name: str = "the embedded corpus"
 
 
 def load_split(settings, name):
@@ -21,11 +22,12 @@ def load_split(settings, name):
         from ..text.corpus import generate
 
         return Split(*getattr(generate(seed=settings.seed), name))
-    if name == "train":
-        return Split(*read_parallel(settings.src, settings.trg))
-    if name == "test" and settings.test_src:
-        return Split(*read_parallel(settings.test_src, settings.test_trg))
-    return Split(*read_parallel(settings.dev_src, settings.dev_trg))
+    paths = {
+        "train": (settings.src, settings.trg),
+        "dev": (settings.dev_src, settings.dev_trg),
+        "test": (settings.test_src or settings.dev_src, settings.test_trg or settings.dev_trg),
+    }[name]
+    return Split(*read_parallel(*paths), name=" and ".join(paths))
 
 
 def encode_pairs(split, src_pipeline, trg_pipeline, max_length=None):
@@ -40,5 +42,8 @@ def encode_pairs(split, src_pipeline, trg_pipeline, max_length=None):
             src.append(s)
             trg.append(t)
     if not src:
-        raise UserError("no usable sentence pair is left: every pair has a blank side or exceeds --max-train-length")
+        raise UserError(
+            f"{split.name}: no usable sentence pair is left, every one has a blank side or more than {max_length} "
+            "units (--max-train-length)"
+        )
     return src, trg

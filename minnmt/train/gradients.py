@@ -54,7 +54,8 @@ def _share(run, chosen, n_sentences, seed, grads):
         array.fill(0)
     batch = make_batch([run.src[i] for i in chosen], [run.trg[i] for i in chosen])
     dropout = Dropout(run.settings.dropout, np.random.default_rng(seed))
-    output, cache = network_forward(batch, run.params, dropout=dropout)
-    # cost: the mean over all the batch's sentences
-    network_backward(np.full(len(chosen), 1 / n_sentences, np.float32), cache, run.params, grads)
+    with np.errstate(all="ignore"):  # the loop looks at the outcome and says what is wrong
+        output, cache = network_forward(batch, run.params, dropout=dropout)
+        # cost: the mean over all the batch's sentences
+        network_backward(np.full(len(chosen), 1 / n_sentences, np.float32), cache, run.params, grads)
     return batch, output

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import UserError
+from ..model.parameters import named_arrays
 from ..text.batches import epoch_order
 from .adam import clip_gradients
 from .gradients import Workers
@@ -27,13 +28,17 @@ class Limits:
     stop: bool = False  # set by Ctrl-C
     started: float = field(default_factory=time.monotonic)
 
+    def seconds_left(self):
+        """Until --max-minutes; infinite without."""
+        return math.inf if self.max_minutes is None else self.started + 60 * self.max_minutes - time.monotonic()
+
     def reached(self, n_updates):
         """Why training should pause now, or "" """
         if self.stop:
             return "interrupted"
         if self.max_updates is not None and n_updates >= self.max_updates:
             return f"--max-updates {self.max_updates} reached"
-        if self.max_minutes is not None and time.monotonic() - self.started >= 60 * self.max_minutes:
+        if self.seconds_left() <= 0:
             return f"--max-minutes {self.max_minutes:g} reached"
         return ""
 
@@ -48,7 +53,8 @@ def train(run, validate, report, limits):
             end = train_epoch(run, workers, report, limits)
             if end:
                 run.save()
-                _keep_if_better(run, validate, report)
+                if not (run.directory / "model.npz").exists():
+                    run.save_best()  # paused in the first epoch: better this model than none
                 return end
             end_epoch(run, validate, report)
             run.save()
@@ -69,7 +75,7 @@ def train_epoch(run, workers, report, limits):
     settings, progress = run.settings, run.progress
     rng = np.random.default_rng([settings.seed, progress.epoch])
     order = epoch_order(run.src, run.trg, settings.batch_size, settings.pool, rng)
-    report.start_epoch(run, len(order))
+    report.start_epoch(run, len(order), limits)
     for chosen in order[progress.position :]:
         if pause := limits.reached(progress.n_updates):
             return pause
@@ -93,14 +99,21 @@ def update(run, chosen, workers):
     nll = sum(float(output.nll.sum()) for _, output in outputs)
     norm = clip_gradients(grads, run.settings.clip)
     if not (math.isfinite(norm) and math.isfinite(nll)):
-        run.save()
-        raise UserError(
-            f"update {number} (epoch {run.progress.epoch}) gave a loss of {nll} and a gradient norm of {norm}: "
-            f"training stopped. The state before it is in {run.directory / 'checkpoint.npz'}; "
-            "start again with a smaller --learning-rate or --clip"
-        )
+        stop_on_bad_numbers(run, number, nll, norm)
     run.adam.update(run.params, grads, run.progress.learning_rate, workers.map)
     return nll, sum(int(batch.trg_mask.sum()) for batch, _ in outputs)
+
+
+def stop_on_bad_numbers(run, number, nll, norm):
+    """A NaN or an infinity: keep the state before it, unless the parameters are bad already, and give up."""
+    if all(np.isfinite(array).all() for _, array in named_arrays(run.params)):
+        run.save()
+    checkpoint = run.directory / "checkpoint.npz"
+    kept = f"the last good state is in {checkpoint}" if checkpoint.exists() else "no checkpoint was written yet"
+    raise UserError(
+        f"update {number} (epoch {run.progress.epoch}) gave a loss of {nll} and a gradient norm of {norm}: training "
+        f"stopped; {kept}. Start again with a smaller --learning-rate or --clip"
+    )
 
 
 def end_epoch(run, validate, report):
@@ -131,18 +144,6 @@ def end_epoch(run, validate, report):
     progress.epoch, progress.position = progress.epoch + 1, 0
     progress.epoch_nll, progress.epoch_words = 0.0, 0
     report.end_epoch(row, better, progress.learning_rate)
-
-
-def _keep_if_better(run, validate, report):
-    """Paused in mid-epoch: keep this model if it is the best so far. The run's own state is not touched, so that
-    resuming continues as if there had been no pause."""
-    if run.progress.position == 0:
-        return
-    scores = validate(run.dev, run.model)
-    better = scores["bleu"] > run.progress.best_bleu
-    if better:
-        run.save_best()
-    report.paused(run, scores, better)
 
 
 class interruptible:

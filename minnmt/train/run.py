@@ -11,7 +11,7 @@ from ..errors import UsageError, UserError
 from ..model.directory import Model, load_config, load_pipelines, save_config
 from ..model.npz import save_parameters
 from ..model.parameters import Parameters, init_parameters, named_arrays
-from ..text.files import make_directory, write_atomically
+from ..text.files import make_directory, remove_leftovers, write_atomically
 from ..text.pipeline import learn_pipelines
 from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -64,16 +64,14 @@ def new_run(directory, settings, say=print, overwrite=False):
     train, dev = load_split(settings, "train"), load_split(settings, "dev")
     if settings.test_src:
         load_split(settings, "test")  # a fault in it should show now, not after the training
-    make_directory(directory)
     say(f"{len(train.src):,} training pairs; learning " + ("BPE and " if settings.bpe else "") + "vocabularies")
     src_pipeline, trg_pipeline = learn_pipelines(
         train.src, train.trg, settings.bpe, settings.vocab_size, settings.shared, settings.pretokenized
     )
     src, trg = encode_pairs(train, src_pipeline, trg_pipeline, settings.max_train_length)
-    rng = np.random.default_rng(settings.seed)
-    params = init_parameters(
-        len(src_pipeline.vocab), len(trg_pipeline.vocab), settings.embedding, settings.hidden, rng, settings.init
-    )
+    params = first_parameters(settings, src_pipeline, trg_pipeline)
+    make_directory(directory)
+    remove_leftovers(directory)
     for name in ("config.json", "model.npz", "checkpoint.npz", "log.tsv", "bpe.src.codes", "bpe.trg.codes"):
         (directory / name).unlink(missing_ok=True)
     src_pipeline.save(directory, "src")
@@ -93,8 +91,9 @@ def resume_run(directory, changes=None):
         raise UserError(f"{directory} holds no run to resume: start one without --resume")
     config = load_config(directory)
     config["settings"].update(changes or {})
-    settings = Settings(**config["settings"])
-    pipelines = load_pipelines(directory, settings.pretokenized)
+    settings = Settings.from_config(config, directory)
+    remove_leftovers(directory)
+    pipelines = load_pipelines(directory, config["settings"])
     train, dev = load_split(settings, "train"), load_split(settings, "dev")
     src, trg = encode_pairs(train, *pipelines, settings.max_train_length)
     if fingerprint(src, trg) != config["data"]:
@@ -104,13 +103,19 @@ def resume_run(directory, changes=None):
         )
     if (directory / "checkpoint.npz").exists():
         params, adam, progress = load_checkpoint(directory)
+        if params.sizes() != first_parameters(settings, *pipelines).sizes():
+            raise UserError(f"{directory}/checkpoint.npz is of another network than config.json says: train again")
     else:  # stopped before its first checkpoint: begin again with the same numbers
-        rng = np.random.default_rng(settings.seed)
-        sizes = len(pipelines[0].vocab), len(pipelines[1].vocab), settings.embedding, settings.hidden
-        params = init_parameters(*sizes, rng, settings.init)
+        params = first_parameters(settings, *pipelines)
         adam, progress = Adam.for_parameters(params), Progress(learning_rate=settings.learning_rate)
     save_config(directory, config)
     return Run(directory, settings, Model(params, *pipelines, config), adam, progress, src, trg, dev)
+
+
+def first_parameters(settings, src_pipeline, trg_pipeline):
+    """The parameters that a run starts from, drawn from its seed."""
+    sizes = len(src_pipeline.vocab), len(trg_pipeline.vocab), settings.embedding, settings.hidden
+    return init_parameters(*sizes, np.random.default_rng(settings.seed), settings.init)
 
 
 def fingerprint(src, trg):

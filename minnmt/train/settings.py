@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..errors import UserError
+
 
 @dataclass
 class Settings:
@@ -34,3 +36,13 @@ class Settings:
     halve_after: int = 1  # epochs without a better dev BLEU before the learning rate is halved
     seed: int = 1
     threads: int = 2  # that share a batch; part of the settings, because rounding depends on it
+
+    @classmethod
+    def from_config(cls, config, directory):
+        """The settings in a run's config.json."""
+        try:
+            return cls(**config["settings"])
+        except TypeError as error:
+            raise UserError(
+                f"{directory}/config.json is of another version of minnmt ({error}): train again, or use that version"
+            ) from None

@@ -17,8 +17,8 @@ class Report:
         self._erase()
         print(text, file=self.stream, flush=True)
 
-    def start_epoch(self, run, n_batches):
-        self.n_batches = n_batches
+    def start_epoch(self, run, n_batches, limits):
+        self.n_batches, self.limits = n_batches, limits
         self.last = self.began = time.monotonic()
         self.first_position = run.progress.position
         self.nll, self.words = 0.0, 0
@@ -34,6 +34,7 @@ class Report:
         done = progress.position - self.first_position
         epochs_left = run.settings.epochs - progress.epoch
         left = (self.n_batches * (epochs_left + 1) - progress.position) * elapsed / done
+        left = max(0.0, min(left, self.limits.seconds_left()))
         text = (
             f"epoch {progress.epoch}/{run.settings.epochs}  batch {progress.position}/{self.n_batches}  "
             f"loss {self.nll / self.words:.3f}  {self.words / elapsed:,.0f} words/s  {clock(left)} left"
@@ -51,13 +52,6 @@ class Report:
         self.line(
             f"epoch {row['epoch']} done: train loss {row['train_loss']:.3f}, dev perplexity "
             f"{row['dev_perplexity']:.2f}, dev BLEU {row['dev_bleu']:.2f} ({note}), {clock(row['seconds'])} so far"
-        )
-
-    def paused(self, run, scores, better):
-        note = "kept as the best model so far" if better else f"the best so far is {run.progress.best_bleu:.2f}"
-        self.line(
-            f"paused in epoch {run.progress.epoch}: dev perplexity {scores['perplexity']:.2f}, "
-            f"dev BLEU {scores['bleu']:.2f} ({note})"
         )
 
     def _erase(self):

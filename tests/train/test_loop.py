@@ -1,0 +1,164 @@
+"""The loop: learning, plateaus, patience, pauses, and what happens when numbers go wrong."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from minnmt.errors import UserError
+from minnmt.model.npz import load_parameters
+from minnmt.model.parameters import named_arrays
+from minnmt.report.validation import validate
+from minnmt.train import loop
+from minnmt.train.checkpoint import Progress, load_checkpoint, save_checkpoint
+from minnmt.train.loop import Limits, train
+from tests.train.toy import Watcher, scripted, toy_run
+
+
+def same_arrays(a, b):
+    return all(np.array_equal(x, y) for (_, x), (_, y) in zip(named_arrays(a), named_arrays(b)))
+
+
+def test_a_small_network_learns_a_toy_language(tmp_path):
+    run = toy_run(tmp_path, n_pairs=120, embedding=16, hidden=24, dropout=0.0, epochs=20, patience=20)
+    train(run, validate, Watcher(), Limits())
+    first, last = run.progress.log[0], run.progress.log[-1]
+    assert last["train_loss"] < 0.1 < 1.0 < first["train_loss"]
+    assert max(row["dev_bleu"] for row in run.progress.log) > 90
+
+
+def test_the_learning_rate_is_halved_on_a_plateau_and_patience_ends_the_run(tmp_path):
+    run = toy_run(tmp_path, learning_rate=0.008, epochs=50, patience=5, halve_after=2)
+    end = train(run, scripted(10, 20, 20, 19, 30, 1, 1, 1, 1, 1, 99), Watcher(), Limits())
+    rates = [row["learning_rate"] for row in run.progress.log]  # the rate that the epoch was trained with
+    assert rates == [0.008] * 4 + [0.004] * 3 + [0.002] * 2 + [0.001]
+    assert "5 epochs" in end and run.progress.epoch == 11
+
+
+def test_model_npz_is_the_best_epoch_not_the_last(tmp_path):
+    run = toy_run(tmp_path, epochs=3)
+    seen = []
+
+    def validate_and_remember(dev, model):
+        seen.append({name: a.copy() for name, a in named_arrays(model.params)})
+        return {"perplexity": 1.0, "bleu": [10, 30, 20][len(seen) - 1]}
+
+    train(run, validate_and_remember, Watcher(), Limits())
+    kept = load_parameters(tmp_path / "model.npz")
+    assert all(np.array_equal(a, seen[1][name]) for name, a in named_arrays(kept))
+
+
+def test_log_has_a_row_per_validation(tmp_path):
+    train(toy_run(tmp_path, epochs=3), scripted(1, 2, 3), Watcher(), Limits())
+    header, *rows = [line.split("\t") for line in (tmp_path / "log.tsv").read_text().splitlines()]
+    assert header[:2] == ["epoch", "updates"] and [row[:2] for row in rows] == [["1", "8"], ["2", "16"], ["3", "24"]]
+    assert [row[header.index("dev_bleu")] for row in rows] == ["1", "2", "3"]
+
+
+def test_a_pause_in_mid_epoch_leaves_no_trace_in_the_numbers(tmp_path):
+    (tmp_path / "through").mkdir()
+    (tmp_path / "paused").mkdir()
+    through = toy_run(tmp_path / "through", dropout=0.2)
+    train(through, scripted(10, 5, 20), Watcher(), Limits())
+
+    paused = toy_run(tmp_path / "paused", dropout=0.2)
+    train(paused, scripted(10, 15), Watcher(), Limits(max_updates=11))  # in the second epoch, at a better BLEU
+    assert paused.progress.n_updates == 11
+    fresh = toy_run(tmp_path / "paused", dropout=0.2)
+    fresh.model.params, fresh.adam, fresh.progress = load_checkpoint(tmp_path / "paused")
+    train(fresh, scripted(5, 20), Watcher(), Limits())
+
+    assert same_arrays(through.params, fresh.params)
+    assert same_arrays(through.adam.v, fresh.adam.v)
+
+
+def test_the_best_model_is_the_same_with_and_without_a_pause(tmp_path):
+    """A model kept at a pause must not outlive a run that, uninterrupted, would have kept another."""
+    for name in ("through", "paused"):
+        (tmp_path / name).mkdir()
+    train(toy_run(tmp_path / "through", epochs=2), scripted(10, 5), Watcher(), Limits())
+
+    train(toy_run(tmp_path / "paused", epochs=2), scripted(10, 15), Watcher(), Limits(max_updates=11))
+    resumed = toy_run(tmp_path / "paused", epochs=2)
+    resumed.model.params, resumed.adam, resumed.progress = load_checkpoint(tmp_path / "paused")
+    train(resumed, scripted(5), Watcher(), Limits())
+    kept = [load_parameters(tmp_path / name / "model.npz") for name in ("through", "paused")]
+    assert same_arrays(*kept)
+
+
+def finite(params):
+    return all(np.isfinite(a).all() for _, a in named_arrays(params))
+
+
+def test_a_bad_gradient_stops_with_its_update_and_keeps_the_state_before(tmp_path, monkeypatch):
+    run = toy_run(tmp_path, epochs=1)
+    states = {}
+    real = loop.clip_gradients
+
+    def clip(grads, limit):
+        states[run.progress.n_updates] = {name: a.copy() for name, a in named_arrays(run.params)}
+        return math.nan if run.progress.n_updates == 5 else real(grads, limit)
+
+    monkeypatch.setattr(loop, "clip_gradients", clip)
+    with pytest.raises(UserError, match="update 6 .*nan"):
+        train(run, scripted(1), Watcher(), Limits(save_every=2))
+    params, _, progress = load_checkpoint(tmp_path)
+    assert progress.n_updates == 5
+    assert all(np.array_equal(a, states[5][name]) for name, a in named_arrays(params))
+
+
+def test_a_poisoned_parameter_stops_with_its_update_and_keeps_a_finite_checkpoint(tmp_path):
+    def poison(run):
+        if run.progress.n_updates == 5:
+            run.params.attention.v[1] = np.nan
+
+    with pytest.raises(UserError, match="update 6"):
+        train(toy_run(tmp_path, epochs=1), scripted(1), Watcher(poison), Limits(save_every=2))
+    params, adam, progress = load_checkpoint(tmp_path)
+    assert finite(params) and finite(adam.m) and finite(adam.v)
+    assert progress.n_updates == 4
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_an_exploding_learning_rate_leaves_no_broken_numbers_on_disk(tmp_path):
+    run = toy_run(tmp_path, epochs=3, learning_rate=1e38, clip=0.0)
+    with pytest.raises(UserError, match="update"):
+        train(run, scripted(1), Watcher(), Limits(save_every=1))
+    assert finite(load_checkpoint(tmp_path)[0])
+
+
+def test_checkpoint_round_trip(tmp_path):
+    run = toy_run(tmp_path)
+    train(run, scripted(3.3), Watcher(), Limits(max_updates=11))
+    save_checkpoint(tmp_path, run.params, run.adam, run.progress)
+    params, adam, progress = load_checkpoint(tmp_path)
+    for ours, theirs in ((run.params, params), (run.adam.m, adam.m), (run.adam.v, adam.v)):
+        assert same_arrays(ours, theirs)
+    assert adam.n_updates == run.adam.n_updates == 11
+    assert progress == run.progress and progress.position == 3 and progress.log
+
+
+def test_a_checkpoint_without_its_parts_is_refused(tmp_path):
+    with pytest.raises(UserError, match="nothing to resume"):
+        load_checkpoint(tmp_path)
+    np.savez(tmp_path / "checkpoint.npz", progress=np.frombuffer(json.dumps({}).encode(), np.uint8))
+    with pytest.raises(UserError, match="checkpoint.npz is not a checkpoint"):
+        load_checkpoint(tmp_path)
+
+
+def test_limits_say_why(monkeypatch):
+    assert Limits().reached(10**9) == ""
+    assert "--max-updates 5" in Limits(max_updates=5).reached(5)
+    assert Limits(max_updates=5).reached(4) == ""
+    limits = Limits(max_minutes=2)
+    assert limits.reached(1) == ""
+    limits.started -= 121
+    assert "--max-minutes 2" in limits.reached(1)
+
+
+def test_finished():
+    settings = toy_run("unused").settings
+    assert loop.finished(settings, Progress(epoch=settings.epochs)) == ""
+    assert loop.finished(settings, Progress(epoch=settings.epochs + 1))
+    assert loop.finished(settings, Progress(epochs_since_best=settings.patience))

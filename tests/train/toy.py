@@ -1,0 +1,53 @@
+"""A run on a toy language, without the command line and with a validation that the test decides."""
+
+import io
+
+import numpy as np
+
+from minnmt.model.directory import Model
+from minnmt.model.parameters import init_parameters
+from minnmt.text.pipeline import learn_pipelines
+from minnmt.train.adam import Adam
+from minnmt.train.checkpoint import Progress
+from minnmt.train.data import Split, encode_pairs
+from minnmt.train.run import Run
+from minnmt.train.settings import Settings
+from minnmt.train.status import Report
+from tests.conftest import toy_lines
+
+SIZES = {"embedding": 8, "hidden": 10, "batch_size": 8, "threads": 1, "epochs": 3, "learning_rate": 0.01}
+
+
+def toy_run(directory, n_pairs=64, seed=5, **settings):
+    """A new Run of 8 updates an epoch."""
+    split = Split(*toy_lines(np.random.default_rng(seed), n_pairs))
+    settings = Settings(**{**SIZES, **settings})
+    pipelines = learn_pipelines(split.src, split.trg)
+    src, trg = encode_pairs(split, *pipelines)
+    sizes = len(pipelines[0].vocab), len(pipelines[1].vocab), settings.embedding, settings.hidden
+    params = init_parameters(*sizes, np.random.default_rng(settings.seed), settings.init)
+    model = Model(params, *pipelines, {})
+    progress = Progress(learning_rate=settings.learning_rate)
+    return Run(directory, settings, model, Adam.for_parameters(params), progress, src, trg, split)
+
+
+def scripted(*bleus):
+    """A validation that gives these BLEU scores, one after the other, and the last one for ever."""
+    scores = list(bleus)
+
+    def validate(dev, model):
+        return {"perplexity": 10.0, "bleu": scores.pop(0) if len(scores) > 1 else scores[0]}
+
+    return validate
+
+
+class Watcher(Report):
+    """A silent report that calls `after_update(run)`."""
+
+    def __init__(self, after_update=lambda run: None):
+        super().__init__(io.StringIO())
+        self.after_update = after_update
+
+    def update(self, run, nll, words):
+        super().update(run, nll, words)
+        self.after_update(run)
