@@ -103,7 +103,7 @@ def resume_run(directory, changes=None):
         )
     if (directory / "checkpoint.npz").exists():
         params, adam, progress = load_checkpoint(directory)
-        if params.sizes() != first_parameters(settings, *pipelines).sizes():
+        if params.sizes() != sizes(settings, *pipelines):
             raise UserError(f"{directory}/checkpoint.npz is of another network than config.json says: train again")
     else:  # stopped before its first checkpoint: begin again with the same numbers
         params = first_parameters(settings, *pipelines)
@@ -114,8 +114,14 @@ def resume_run(directory, changes=None):
 
 def first_parameters(settings, src_pipeline, trg_pipeline):
     """The parameters that a run starts from, drawn from its seed."""
-    sizes = len(src_pipeline.vocab), len(trg_pipeline.vocab), settings.embedding, settings.hidden
-    return init_parameters(*sizes, np.random.default_rng(settings.seed), settings.init)
+    rng = np.random.default_rng(settings.seed)
+    return init_parameters(**sizes(settings, src_pipeline, trg_pipeline), rng=rng, style=settings.init)
+
+
+def sizes(settings, src_pipeline, trg_pipeline):
+    """The dimensions of a run's network, as Parameters.sizes gives them."""
+    words = {"src_words": len(src_pipeline.vocab), "trg_words": len(trg_pipeline.vocab)}
+    return {**words, "embedding": settings.embedding, "hidden": settings.hidden}
 
 
 def fingerprint(src, trg):
@@ -128,9 +134,6 @@ def fingerprint(src, trg):
 
 def describe(params):
     """The network in a line."""
-    sizes = params.sizes()
     n_numbers = sum(array.size for _, array in named_arrays(params))
-    return (
-        f"{sizes['src_words']:,} source and {sizes['trg_words']:,} target units, embedding {sizes['embedding']}, "
-        f"hidden {sizes['hidden']}: {n_numbers:,} parameters"
-    )
+    text = "{src_words:,} source and {trg_words:,} target units, embedding {embedding}, hidden {hidden}"
+    return f"{text.format(**params.sizes())}: {n_numbers:,} parameters"
