@@ -13,11 +13,6 @@ from minnmt import __version__
 from minnmt.errors import UsageError, UserError
 from minnmt.train.settings import Settings
 
-# One BLAS thread: minnmt spreads work over the processors by itself (minnmt/threads.py says why). numpy reads these
-# when it is first imported, and they are a user's to set.
-for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-
 DEFAULTS = Settings()
 FILE = click.Path(dir_okay=False)
 
@@ -87,9 +82,9 @@ COUNT = click.IntRange(min=0)
 @setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
 @setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)
 @setting("seed", "Of every random number.", type=COUNT)
-@click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: one per processor]")
-@click.option("--max-minutes", type=Number(0, min_open=True), help="Pause after so many minutes.")
-@click.option("--max-updates", type=POSITIVE, help="Pause after so many updates.")
+@click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
+@click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")
+@click.option("--max-updates", type=POSITIVE, help="Pause when the run has had so many updates.")
 @click.option("--save-every", type=POSITIVE, default=500, show_default=True, help="Updates between checkpoints.")
 @click.pass_context
 def train(context, output, resume, overwrite, max_minutes, max_updates, save_every, **options):
@@ -103,21 +98,21 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     Progress goes to stderr. Ctrl-C saves the state; --resume continues from it, or from the last checkpoint
     after a crash, to the same parameters as a run without a break.
     """
-    from minnmt.report.validation import run_training
+    from minnmt.report.training import run_training
     from minnmt.train.loop import Limits
     from minnmt.train.run import new_run, resume_run
-    from minnmt.train.status import Report
+    from minnmt.train.status import Status
 
-    report = Report()
+    status = Status()
     if resume and overwrite:
         raise UsageError("--resume continues a run and --overwrite replaces it: choose one")
     if resume:
         run = resume_run(output, changes_on_resume(context, options))
     else:
-        options["threads"] = options["threads"] or available_processors()
+        options["threads"] = options["threads"] or min(available_processors(), max(1, options["batch_size"] // 8))
         check_text_options(options)
-        run = new_run(output, Settings(**options), report.line, overwrite)
-    raise SystemExit(run_training(run, report, Limits(max_minutes, max_updates, save_every)))
+        run = new_run(output, Settings(**options), status.line, overwrite)
+    raise SystemExit(run_training(run, status, Limits(max_minutes, max_updates, save_every)))
 
 
 def available_processors():
@@ -148,10 +143,12 @@ def check_text_options(options):
 def changes_on_resume(context, options):
     """The settings that --resume may change; any other that was given is refused."""
     given = {name for name in options if context.get_parameter_source(name).name == "COMMANDLINE"}
-    refused = sorted(given - {"epochs", "patience"})
+    refused = sorted(given - {"epochs", "patience", "learning_rate", "clip"})
     if refused:
         names = ", ".join("--" + name.replace("_", "-") for name in refused)
-        raise UsageError(f"{names} cannot change with --resume: only --epochs and --patience can")
+        raise UsageError(
+            f"{names} cannot change with --resume: only --epochs, --patience, --learning-rate and --clip can"
+        )
     return {name: options[name] for name in given}
 
 
@@ -189,9 +186,9 @@ def decode(directory, input_path, output_path, topn, batch_size, threads, alignm
     With nothing to read (a terminal, or the null device) it translates the test set that the model was
     trained with and prints the scores to stderr.
     """
+    from minnmt.files import nothing_to_read
     from minnmt.search.beam import SearchSettings
     from minnmt.search.output import Output
-    from minnmt.text.files import nothing_to_read
 
     if options["n_best"] > options["beam"]:
         raise UsageError(f"--n-best {options['n_best']} needs --beam {options['n_best']} or more")
@@ -245,7 +242,10 @@ def score(hypotheses, references, as_json):
 
     if hypotheses == references == "-":
         raise UsageError("only one of the two files can be standard input (-)")
-    click.echo(format_scores(score_files(hypotheses, references), as_json))
+    text = format_scores(score_files(hypotheses, references), as_json)
+    if sys.stdout is None:
+        raise UserError("standard output is closed: there is nowhere to write the scores to")
+    click.echo(text)
 
 
 @cli.command()
@@ -271,11 +271,12 @@ def main():
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    if sys.stdout is None:
-        fail("standard output is closed: there is nowhere to write to", 1)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
     try:
         cli.main(standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -5,7 +5,7 @@ import numpy as np
 from .jit import device_function
 
 # tanh(x) = x P(x^2) / Q(x^2), a rational approximation good to a few units in the last place of float32; beyond the
-# limit tanh is 1 in float32.
+# limit it stays at 1 - 2.4e-7.
 LIMIT = np.float32(7.90531110763549805)
 P0 = np.float32(4.89352455891786e-03)
 P1 = np.float32(6.37261928875436e-04)

@@ -1,10 +1,20 @@
-"""minnmt: attention-based neural machine translation by hand, with vocabulary selection from attention."""
+"""minnmt: attention-based neural machine translation by hand, with vocabulary selection from attention.
 
+Where a docstring speaks of a notebook by its number, it means the lessons planned for tutorials/.
+"""
+
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 __version__ = "0.1.0"
+
+
+# One BLAS thread: minnmt spreads work over the processors by itself (minnmt/threads.py says why). numpy reads these
+# when it is first imported; a user's own setting stands.
+for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 
 
 def _claim_kernels():

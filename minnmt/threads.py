@@ -1,6 +1,6 @@
 """Threads that each keep a processor to themselves, for work that numpy and the kernels do outside Python's lock.
 
-cli.py gives BLAS one thread and spreads the work by itself: a training batch's sentences, or a text's batches. On
+minnmt gives BLAS one thread and spreads the work by itself: a training batch's sentences, or a text's batches. On
 products as small as ours, two BLAS threads spend much of their time waiting for each other.
 """
 
@@ -16,12 +16,12 @@ def n_processors():
 
 
 def thread_pool(n_threads):
-    """A ThreadPoolExecutor; with no more threads than processors, each thread stays on its own.
+    """A ThreadPoolExecutor; with as many threads as processors, each thread stays on its own.
 
     Left alone, Linux was seen to keep two busy threads on one processor for minutes, at half the speed.
     """
     pool = ThreadPoolExecutor(n_threads)
-    if n_threads > 1 and n_threads <= n_processors() and hasattr(os, "sched_setaffinity"):
+    if n_threads > 1 and n_threads == n_processors() and hasattr(os, "sched_setaffinity"):
         processors = sorted(os.sched_getaffinity(0))
         together = threading.Barrier(n_threads)
 

@@ -27,30 +27,6 @@ from ..nn.functions import flat
 from ..nn.gru import GRUStepCache, gru_add_weight_grads, gru_inputs, gru_step_backward, gru_step_forward
 
 
-class StartCache(NamedTuple):
-    mean: np.ndarray  # (B,C)
-    s0: np.ndarray  # (B,H)
-    mask: np.ndarray  # (S,B)
-
-
-def start_state_forward(h, mask, p):
-    """h (S,B,C), mask (S,B) -> s0 (B,H), cache."""
-    mean = (h * mask[:, :, None]).sum(axis=0) / mask.sum(axis=0)[:, None]
-    s0 = np.tanh(mean @ p.W + p.b)
-    return s0, StartCache(mean, s0, mask)
-
-
-def start_state_backward(ds0, cache, p, g):
-    """ds0 (B,H) -> dh (S,B,C); adds into g."""
-    # forward: s0 = tanh(mean W + b)
-    dpre = ds0 * (1 - cache.s0 * cache.s0)
-    g.W += cache.mean.T @ dpre
-    g.b += dpre.sum(axis=0)
-    dmean = dpre @ p.W.T
-    # forward: mean = sum_i mask_i h_i / sum_i mask_i
-    return dmean * (cache.mask / cache.mask.sum(axis=0))[:, :, None]
-
-
 class DecoderStepCache(NamedTuple):
     gru: GRUStepCache
     attention: AttentionCache
@@ -127,8 +103,8 @@ def decoder_backward(dstates, dcontexts, cache, p, g):
         )
     dx_gates, dx_cand, dh_cand, ds_proj, dc = (np.stack([step[i] for step in grads]) for i in range(5))
     # the weights serve every step: one product over all T*B rows gives each gradient
-    gru_steps = [step.gru.h_prev for step in cache.steps]
-    gru_add_weight_grads(cache.y, gru_steps, dx_gates, dx_cand, dh_cand, g.decoder_gru)
+    s_prev = [step.gru.h_prev for step in cache.steps]
+    gru_add_weight_grads(cache.y, s_prev, dx_gates, dx_cand, dh_cand, g.decoder_gru)
     s1 = np.concatenate([step.cell.s1 for step in cache.steps])
     contexts = np.concatenate([step.cell.context for step in cache.steps])
     cell_grads = ContextCellGrads(*(np.concatenate(parts) for parts in zip(*(step.cell for step in grads))))

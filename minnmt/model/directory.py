@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UserError
-from ..text.files import read_text, write_atomically
+from ..files import read_text, write_atomically
 from ..text.pipeline import Pipeline
+from ..text.tokenizer import JOINER
+from ..text.vocab import Vocab
 from .npz import load_parameters
 from .parameters import Parameters
 
@@ -45,8 +47,13 @@ def load_model(directory):
 
 
 def load_npz_model(npz, vocab_src, vocab_trg, bpe_src=None, bpe_trg=None, pretokenized=False, any_vocab_size=False):
-    """A single .npz of dl4mt or Nematus with its two JSON vocabularies (and BPE codes, if it used them)."""
+    """A single .npz of dl4mt or Nematus with its two JSON vocabularies (and BPE codes, if it used them).
+
+    A vocabulary without minnmt's joiner marks is of a model that was trained on text tokenized elsewhere: then the
+    text is taken as pretokenized.
+    """
     params = load_parameters(npz)
+    pretokenized = pretokenized or not any(JOINER in word for word in Vocab.load(vocab_src).words)
     src = Pipeline.load(vocab_src, bpe_src, pretokenized)
     trg = Pipeline.load(vocab_trg, bpe_trg, pretokenized)
     if any_vocab_size:

@@ -9,20 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..nn.attention import attention_memory
+from ..nn.attention import attention_memory_forward
 from ..nn.dropout import dropout_backward, dropout_forward
 from ..nn.embedding import embedding_backward, embedding_forward
 from ..nn.functions import flat
+from ..nn.gru import gru_inputs
 from ..nn.readout import ReadoutCache, readout_backward, readout_forward
-from ..nn.softmax import SoftmaxCache, softmax_loss_backward, softmax_loss_forward
-from .decoder import (
-    DecoderCache,
-    StartCache,
-    decoder_backward,
-    decoder_forward,
-    start_state_backward,
-    start_state_forward,
-)
+from ..nn.softmax import SoftmaxCache, log_softmax, softmax_loss_backward, softmax_loss_forward
+from ..nn.start_state import StartCache, start_state_backward, start_state_forward
+from .decoder import DecoderCache, decoder_backward, decoder_forward, decoder_step_forward
 from .encoder import EncoderCache, encoder_backward, encoder_forward
 
 
@@ -64,7 +59,7 @@ def encode(src_ids, src_mask, params, dropout=NO_DROPOUT):
     h, encoder_cache = encoder_forward(x, src_mask, params.encoder_forward, params.encoder_backward)
     h, drop_h = dropout(h)
     s0, start_cache = start_state_forward(h, src_mask, params.start)
-    memory = attention_memory(h, src_mask, params.attention)
+    memory = attention_memory_forward(h, src_mask, params.attention)
     return s0, memory, (encoder_cache, start_cache, {"x": drop_x, "h": drop_h})
 
 
@@ -72,6 +67,16 @@ def previous_words(trg_ids, table):
     """trg_ids (T,B) -> embeddings (T,B,E) of the word before each position: zeros before the first."""
     y, _ = embedding_forward(trg_ids[:-1], table)
     return np.concatenate([np.zeros((1, *trg_ids.shape[1:], table.shape[1]), table.dtype), y])
+
+
+def next_word(y, s, memory, params, ids=None):
+    """One step of a search: y (N,E) the words before, s (N,H) -> s (N,H), log-probabilities (N,V), alpha (S,N).
+
+    With `ids` (K) the log-probabilities (N,K) are over those words alone.
+    """
+    s, c, alpha, _ = decoder_step_forward(*gru_inputs(y, params.decoder_gru), s, memory, params)
+    o, _ = readout_forward(s, y, c, params.readout)
+    return s, log_softmax(o, params.softmax, ids), alpha
 
 
 def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):

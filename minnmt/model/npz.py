@@ -11,15 +11,16 @@ import zipfile
 import numpy as np
 
 from ..errors import UserError
+from ..files import atomic_file, reason
 from ..nn.attention import Attention
 from ..nn.conditional_gru import ContextCell
 from ..nn.gru import GRU
 from ..nn.readout import Readout
 from ..nn.softmax import Softmax
-from ..text.files import atomic_file, reason
-from .parameters import Parameters, StartState
+from ..nn.start_state import StartState
+from .parameters import Parameters
 
-# (our name, stored name, stored shape); "T" after a stored name: the file holds the transpose, "column": (n,1)
+# our name, stored name, stored shape, and how the file holds it if not as we do: "transpose", or "column" for (n,1)
 GRU_TABLE = [
     ("W", "W", "E 2H"), ("b", "b", "2H"), ("U", "U", "H 2H"),
     ("Wx", "Wx", "E H"), ("bx", "bx", "H"), ("Ux", "Ux", "H H"),

@@ -12,14 +12,7 @@ from ..nn.conditional_gru import ContextCell
 from ..nn.gru import GRU
 from ..nn.readout import Readout
 from ..nn.softmax import Softmax
-
-
-@dataclass
-class StartState:
-    """First decoder state from the mean annotation: s_0 = tanh(mean W + b)."""
-
-    W: np.ndarray  # (C,H)
-    b: np.ndarray  # (H)
+from ..nn.start_state import StartState
 
 
 @dataclass

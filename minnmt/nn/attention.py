@@ -4,7 +4,7 @@
     alpha = softmax over the unmasked positions i of e
     c     = sum_i alpha_i h_i
 
-The products h_i W_h + b are the same at every target step: `attention_memory` computes them once per sentence.
+The products h_i W_h + b are the same at every target step: `attention_memory_forward` computes them once per sentence.
 The loop over positions and hidden units is in kernels/attention.py. Taught in notebook 03.
 """
 
@@ -38,14 +38,8 @@ class Memory(NamedTuple):
 
 
 class AttentionCache(NamedTuple):
-    s: np.ndarray  # (B,H)
     hidden: np.ndarray  # (S,B,C) tanh(...)
     alpha: np.ndarray  # (S,B)
-
-
-def attention_memory(h, mask, p):
-    """h (S,B,C), mask (S,B) -> Memory."""
-    return Memory(h, h @ p.W_h + p.b, mask)
 
 
 def attention_forward(s, memory, p):
@@ -57,7 +51,7 @@ def attention_forward(s, memory, p):
     energy += p.v_b
     alpha = masked_softmax(energy, memory.mask)
     c = np.einsum("sb,sbc->bc", alpha, memory.h)
-    return c, alpha, AttentionCache(s, hidden, alpha)
+    return c, alpha, AttentionCache(hidden, alpha)
 
 
 def attention_backward(dc, cache, memory, p, g, dh_proj):
@@ -75,6 +69,11 @@ def attention_backward(dc, cache, memory, p, g, dh_proj):
     ds_proj = np.empty_like(dc)
     attention_energy_backward(denergy, cache.hidden, p.v, dh_proj, ds_proj, g.v)
     return ds_proj @ p.W_s.T, ds_proj
+
+
+def attention_memory_forward(h, mask, p):
+    """h (S,B,C), mask (S,B) -> Memory, which is its own cache."""
+    return Memory(h, h @ p.W_h + p.b, mask)
 
 
 def attention_memory_backward(dh_proj, alphas, dcs, memory, p, g):

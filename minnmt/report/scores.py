@@ -4,7 +4,7 @@ import json
 from typing import NamedTuple
 
 from ..errors import UserError
-from ..text.files import read_lines
+from ..files import read_lines
 
 
 class Score(NamedTuple):

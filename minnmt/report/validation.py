@@ -4,23 +4,20 @@ import math
 
 from ..align.links import alignment_error_rate, hardest_links, parse_pharaoh, word_weights
 from ..errors import UsageError
-from ..model.directory import load_model
 from ..model.network import network_forward
 from ..search.beam import SearchSettings
 from ..search.translate import translate, word_numbers
 from ..text.batches import batches_by_length
-from ..threads import n_processors
 from ..train.data import load_split
-from ..train.loop import finished, train
 from ..train.settings import Settings
 from .scores import all_scores, bleu, format_scores
 
 BATCH = 64
 
 
-def validate(dev, model):
-    """dev: a prepared Split -> {"perplexity", "bleu"}, the latter of greedy translations."""
-    return {"perplexity": perplexity(dev, model), "bleu": greedy_bleu(dev, model)}
+def validate(dev, model, n_threads=1):
+    """dev: a Split of raw lines -> {"perplexity", "bleu"}, the latter of greedy translations."""
+    return {"perplexity": perplexity(dev, model), "bleu": greedy_bleu(dev, model, n_threads)}
 
 
 def perplexity(split, model):
@@ -34,15 +31,15 @@ def perplexity(split, model):
     return math.exp(min(nll / n_units, 700.0))
 
 
-def greedy_bleu(split, model):
+def greedy_bleu(split, model, n_threads=1):
     """BLEU of greedy translations of the raw lines."""
-    found = translate(split.src, model, SearchSettings(beam=1), BATCH, n_processors())
+    found = translate(split.src, model, SearchSettings(beam=1), BATCH, n_threads)
     return bleu([t.best for t in found], split.trg)
 
 
-def test_report(split, model):
+def test_report(split, model, n_threads=1):
     """The scores of the test set's translations and, with gold alignments, the attention's error rate, as text."""
-    best = [t.best for t in translate(split.src, model, n_threads=n_processors())]
+    best = [t.best for t in translate(split.src, model, n_threads=n_threads)]
     lines = [format_scores(all_scores(best, split.trg))]
     if split.alignments:
         rate = attention_error_rate(split, model)
@@ -64,28 +61,11 @@ def attention_error_rate(split, model):
     return alignment_error_rate(found, [parse_pharaoh(line) for line in split.alignments])
 
 
-def run_training(run, report, limits):
-    """Train, then score the best model on the test set; returns the exit code."""
-    end = train(run, validate, report, limits)
-    resume = f"python cli.py train -o {run.directory} --resume"
-    if limits.stop:
-        report.line(f"interrupted after update {run.progress.n_updates}; the state is saved. Continue with: {resume}")
-        return 130
-    report.line(f"training ended: {end}")
-    if not finished(run.settings, run.progress):
-        report.line(f"continue with: {resume}")
-    model = load_model(run.directory)
-    report.line("scores of the best model on the test set:")
-    report.line(test_report(load_split(run.settings, "test"), model))
-    report.line(f"the model is in {run.directory}; translate with: python cli.py decode -m {run.directory}")
-    return 0
-
-
 def decode_test_set(model, output):
     """Translate the test set that the model was trained with into `output`; returns the scores as text."""
     if "settings" not in model.config:
         raise UsageError("there is nothing to translate: pipe text in or name a file with -i")
-    split = load_split(Settings.from_config(model.config, "the model's directory"), "test")
+    split = load_split(Settings.from_config(model.config), "test")
     best = output.add(split.src)
     output.close()
     return format_scores(all_scores(best, split.trg))

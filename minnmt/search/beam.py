@@ -6,7 +6,8 @@ is done when it has no live hypothesis, or none that could still win: a sum of l
 sum / longest_length^penalty is the most a live hypothesis can reach. Done sentences leave the batch. A hypothesis
 that has grown to the longest length allowed may only end.
 
-Scores are sum of log-probabilities / length^penalty, eos counted. Notebook 05 draws the search as a tree.
+Scores are sum of log-probabilities / length^penalty, eos counted. They do not depend on the other sentences of the
+batch, up to the rounding of float32 (about 1e-6). Notebook 05 draws the search as a tree.
 """
 
 from dataclasses import dataclass
@@ -14,12 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.decoder import decoder_step_forward
-from ..model.network import encode
+from ..model.network import encode, next_word
 from ..nn.attention import Memory
-from ..nn.gru import gru_inputs
-from ..nn.readout import readout_forward
-from ..nn.softmax import log_softmax
 from ..text.batches import pad
 from ..text.vocab import EOS
 
@@ -80,7 +77,7 @@ def beam_search(sentences, params, settings):
     logps = np.full((B, K), -np.inf)  # float64: a long sum in float32 would round close rivals together
     logps[:, 0] = 0  # all hypotheses are still the same empty one: only one of them counts
     for t in range(int(longest.max()) + 1):
-        s, y_logp, alpha = _step(y, s, memory, params)
+        s, y_logp, alpha = next_word(y, s, memory, params)
         _only_eos(y_logp, np.repeat(longest[active] == t, K))
         free = np.array([K - len(ended[b]) for b in active])
         parents, words, logps = _best_extensions(logps, y_logp, free)
@@ -92,21 +89,14 @@ def beam_search(sentences, params, settings):
             break
         rows = (np.arange(len(active))[:, None] * K + parents)[going].reshape(-1)
         if not going.all():
-            kept = np.repeat(going, K)
-            memory = Memory(*(array[:, kept] for array in memory))
+            kept = np.flatnonzero(np.repeat(going, K))
+            memory = Memory(*(array.take(kept, axis=1) for array in memory))  # contiguous, as the kernels like it
         active, logps, words = active[going], logps[going], words[going]
         s, y = s[rows], params.trg_embedding[words.reshape(-1)]
     return [
         [_follow(b, e, trace, len(sentences[b]) + 1) for e in _best_first(ended[b])[: settings.n_best]]
         for b in range(B)
     ]
-
-
-def _step(y, s, memory, params):
-    """One decoder step for all N rows: y (N,E), s (N,H) -> s (N,H), log-probabilities (N,V), alpha (S,N)."""
-    s, c, alpha, _ = decoder_step_forward(*gru_inputs(y, params.decoder_gru), s, memory, params)
-    o, _ = readout_forward(s, y, c, params.readout)
-    return s, log_softmax(o, params.softmax), alpha
 
 
 def _only_eos(y_logp, rows):

@@ -5,11 +5,7 @@ Notebook 05 starts here.
 
 import numpy as np
 
-from ..model.decoder import decoder_step_forward
-from ..model.network import encode
-from ..nn.gru import gru_inputs
-from ..nn.readout import readout_forward
-from ..nn.softmax import log_softmax
+from ..model.network import encode, next_word
 from ..text.batches import pad
 from ..text.vocab import EOS
 
@@ -21,9 +17,8 @@ def greedy_search(src, params, max_length):
     y = np.zeros((1, params.trg_embedding.shape[1]), np.float32)
     words, score = [], 0.0
     while True:
-        s, c, _, _ = decoder_step_forward(*gru_inputs(y, params.decoder_gru), s, memory, params)
-        o, _ = readout_forward(s, y, c, params.readout)
-        logp = log_softmax(o, params.softmax)[0]
+        s, logps, _ = next_word(y, s, memory, params)
+        logp = logps[0]
         word = int(logp.argmax()) if len(words) < max_length else EOS
         score += float(logp[word])
         if word == EOS:

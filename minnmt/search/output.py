@@ -1,9 +1,11 @@
 """Where translations go: plain lines or n-best lists to a file or stdout, alignments to a file beside them."""
 
 import json
+import os
 import sys
 
-from ..text.files import check_writable, read_lines, stream_lines, write_lines
+from ..errors import UsageError, UserError
+from ..files import check_writable, is_stdout, read_lines, stream_lines, write_lines
 from .translate import pharaoh_line, translate, weights_record
 
 # Lines read before translating: enough to sort by length, and with a batch size of 1 an answer for every line.
@@ -15,13 +17,23 @@ class Output:
 
     def __init__(self, model, settings, path, alignments_path, alignment_format, batch_size, n_threads):
         self.model, self.settings = model, settings
-        self.path, self.alignments_path, self.alignment_format = path, alignments_path, alignment_format
+        self.path = "-" if is_stdout(path) else path
+        self.alignments_path, self.alignment_format = alignments_path, alignment_format
         self.batch_size, self.n_threads = batch_size, n_threads
-        for output in (path, alignments_path):
-            if output not in (None, "-"):
-                check_writable(output)  # now, not after all the work
+        self._check_paths()  # now, not after all the work
         self.n_lines = 0
         self.kept, self.alignment_lines = [], []
+
+    def _check_paths(self):
+        if self.path == "-" and sys.stdout is None:
+            raise UserError("standard output is closed: name a file with -o")
+        if self.alignments_path and is_stdout(self.alignments_path):
+            raise UsageError("--alignments needs a file of its own: standard output carries the translations")
+        if self.alignments_path and os.path.realpath(self.alignments_path) == os.path.realpath(self.path):
+            raise UsageError(f"-o and --alignments name the same file, {self.path}: they need one each")
+        for path in (self.path, self.alignments_path):
+            if path not in (None, "-"):
+                check_writable(path)
 
     def translate_stream(self, input_path):
         """Translate a file, or standard input as it arrives."""
@@ -62,7 +74,7 @@ class Output:
         if not translation.hypotheses:
             return [f"{number} |||  ||| 0"]
         return [
-            f"{number} ||| {line} ||| {hypothesis.score:.6f}"
+            f"{number} ||| {line} ||| {hypothesis.score:.4f}"
             for line, hypothesis in zip(translation.lines, translation.hypotheses)
         ]
 

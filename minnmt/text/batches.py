@@ -6,6 +6,8 @@ import numpy as np
 
 from .vocab import EOS
 
+LARGEST_BATCH = 64 * 32 * 32  # source words times target words, for batches_by_length
+
 
 class Batch(NamedTuple):
     """Time first: ids (S,B) and (T,B), masks of the same shapes (1 = a real word, eos included)."""
@@ -49,8 +51,13 @@ def epoch_order(src, trg, batch_size, pool, rng):
 
 
 def batches_by_length(src, trg, batch_size):
-    """Batches of similar length in a fixed order, for validation: yields (pair numbers, Batch)."""
-    order = np.argsort([len(s) for s in src], kind="stable")
-    for start in range(0, len(order), batch_size):
-        chosen = order[start : start + batch_size]
+    """Batches of similar length in a fixed order, for validation: yields (pair numbers, Batch).
+
+    Attention holds a value for every source and target word, so batches of long sentences are smaller.
+    """
+    lengths = np.array([max(len(s), len(t)) + 1 for s, t in zip(src, trg)])
+    order = np.argsort(-lengths, kind="stable")
+    while len(order):
+        n = min(batch_size, max(1, LARGEST_BATCH // lengths[order[0]] ** 2))
+        chosen, order = order[:n], order[n:]
         yield chosen, make_batch([src[i] for i in chosen], [trg[i] for i in chosen])

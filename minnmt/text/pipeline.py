@@ -7,8 +7,8 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..files import write_atomically
 from .bpe import BPE, count_words, join_units, learn_bpe, read_codes, write_codes
-from .files import write_atomically
 from .tokenizer import detokenize, tokenize
 from .vocab import Vocab, count_tokens
 

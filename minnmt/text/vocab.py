@@ -8,7 +8,7 @@ import json
 from collections import Counter
 
 from ..errors import UserError
-from .files import read_text, write_atomically
+from ..files import read_text, write_atomically
 
 EOS, UNK = 0, 1
 SPECIAL_SPELLINGS = ({"eos", "</s>", "<EOS>", "<eos>"}, {"UNK", "<unk>", "<UNK>", "unk"})

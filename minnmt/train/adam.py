@@ -39,7 +39,7 @@ class Adam:
 
 
 def global_norm(grads):
-    """The Euclidean norm of all gradients together (summed in float64, so that the order of size plays no role)."""
+    """The Euclidean norm of all gradients together."""
     return float(np.sqrt(sum(float(np.dot(a.reshape(-1), a.reshape(-1))) for _, a in named_arrays(grads))))
 
 

@@ -5,6 +5,7 @@ an epoch is drawn from (seed, epoch) and the dropout of an update from (seed, up
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -27,11 +28,11 @@ class Progress:
     n_updates: int = 0
     learning_rate: float = 0.0
     best_bleu: float = -1.0
+    best_perplexity: float = math.inf
     epochs_since_best: int = 0
     epoch_nll: float = 0.0  # sums over this epoch
     epoch_words: int = 0
     seconds: float = 0.0
-    finished: str = ""  # why training ended, once it has
     log: list = field(default_factory=list)  # one dictionary per validation
 
 
@@ -40,8 +41,7 @@ def save_checkpoint(directory, params, adam, progress):
     arrays = {}
     for tree_name, tree in zip(TREES, (params, adam.m, adam.v)):
         arrays.update({f"{tree_name}.{name}": a for name, a in to_stored(tree).items()})
-    state = {**asdict(progress), "adam_updates": adam.n_updates}
-    arrays["progress"] = np.frombuffer(json.dumps(state).encode(), np.uint8)
+    arrays["progress"] = np.frombuffer(json.dumps(asdict(progress)).encode(), np.uint8)
     save_arrays(Path(directory) / "checkpoint.npz", arrays)
 
 
@@ -52,9 +52,8 @@ def load_checkpoint(directory) -> tuple[Parameters, Adam, Progress]:
         raise UserError(f"{path} does not exist: there is nothing to resume in {directory}")
     arrays = load_arrays(path)
     try:
-        state = json.loads(arrays["progress"].tobytes())
+        progress = Progress(**json.loads(arrays["progress"].tobytes()))
         params, m, v = (from_stored({n: arrays[f"{tree}.{n}"] for n in STORED_NAMES}) for tree in TREES)
-        adam = Adam(m, v, state.pop("adam_updates"))
-        return params, adam, Progress(**state)
+        return params, Adam(m, v, progress.n_updates), progress
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} is not a checkpoint of this version of minnmt ({error}): train again") from None

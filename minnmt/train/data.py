@@ -1,27 +1,24 @@
 """The parallel text of a run, from the user's files or the embedded corpus, as raw lines and as ids."""
 
-from dataclasses import dataclass, field
+from functools import cache
 
 from ..errors import UserError
-from ..text.files import read_parallel
+from ..files import read_parallel
+from ..text.split import Split
 
 
-@dataclass
-class Split:
-    """Raw lines of both sides, and gold word alignments (Pharaoh strings) where the corpus knows them."""
+@cache
+def embedded_corpus():
+    """The corpus of the package; it is always the same, whatever the seed of the training."""
+    from ..text.corpus import generate
 
-    src: list
-    trg: list
-    alignments: list = field(default_factory=list)
-    name: str = "the embedded corpus"
+    return generate()
 
 
 def load_split(settings, name):
     """The lines of "train", "dev" or "test"; a run without test files tests on dev."""
     if settings.src is None:
-        from ..text.corpus import generate
-
-        return Split(*getattr(generate(seed=settings.seed), name))
+        return getattr(embedded_corpus(), name)
     paths = {
         "train": (settings.src, settings.trg),
         "dev": (settings.dev_src, settings.dev_trg),

@@ -11,6 +11,8 @@ from ..model.parameters import named_arrays, zeros_like
 from ..text.batches import make_batch
 from ..threads import keep_freed_memory, thread_pool
 
+DROPOUT = 2  # tells the random stream of dropout from the order's (minnmt/train/loop.py)
+
 
 class Workers:
     """A pool of threads with a gradient object each."""
@@ -35,7 +37,7 @@ class Workers:
         shares = [chosen[i::n] for i in range(n)]
 
         def work(i):
-            return _share(run, shares[i], len(chosen), [run.settings.seed, number, i], self.grads[i])
+            return _share(run, shares[i], len(chosen), [run.settings.seed, DROPOUT, number, i], self.grads[i])
 
         outputs = list(self.pool.map(work, range(n)))
         for other in self.grads[1:n]:

@@ -17,6 +17,8 @@ from ..text.batches import epoch_order
 from .adam import clip_gradients
 from .gradients import Workers
 
+ORDER = 1  # tells the random stream of the order from dropout's (minnmt/train/gradients.py)
+
 
 @dataclass
 class Limits:
@@ -43,20 +45,21 @@ class Limits:
         return ""
 
 
-def train(run, validate, report, limits):
+def train(run, validate, status, limits):
     """Train until the run is finished or a limit is reached; returns why it ended.
 
-    validate(dev split, model) -> {"perplexity", "bleu"}; report is told what happens (minnmt/train/status.py).
+    validate(dev split, model) -> {"perplexity", "bleu"}; status is told what happens (minnmt/train/status.py).
     """
-    with interruptible(limits), Workers(run.params, run.settings.threads) as workers:
+    with interruptible(limits, status), Workers(run.params, run.settings.threads) as workers:
         while not (end := finished(run.settings, run.progress)):
-            end = train_epoch(run, workers, report, limits)
+            end = train_epoch(run, workers, status, limits)
             if end:
                 run.save()
                 if not (run.directory / "model.npz").exists():
                     run.save_best()  # paused in the first epoch: better this model than none
                 return end
-            end_epoch(run, validate, report)
+            save_if_finite(run)  # validation takes a while: a kill during it should cost nothing
+            end_epoch(run, validate, status)
             run.save()
     return end
 
@@ -70,59 +73,78 @@ def finished(settings, progress):
     return ""
 
 
-def train_epoch(run, workers, report, limits):
+def train_epoch(run, workers, status, limits):
     """Do what is left of the epoch under way; returns "" or the reason to pause before its end."""
     settings, progress = run.settings, run.progress
-    rng = np.random.default_rng([settings.seed, progress.epoch])
+    rng = np.random.default_rng([settings.seed, ORDER, progress.epoch])
     order = epoch_order(run.src, run.trg, settings.batch_size, settings.pool, rng)
-    report.start_epoch(run, len(order), limits)
+    status.start_epoch(run, len(order), limits)
     for chosen in order[progress.position :]:
         if pause := limits.reached(progress.n_updates):
             return pause
         began = time.monotonic()
-        nll, n_words = update(run, chosen, workers)
+        outputs = update(run, chosen, workers)
+        nll = sum(float(output.nll.sum()) for _, output in outputs)
+        n_words = sum(int(batch.trg_mask.sum()) for batch, _ in outputs)
         progress.position += 1
         progress.n_updates += 1
         progress.epoch_nll += nll
         progress.epoch_words += n_words
         progress.seconds += time.monotonic() - began
-        report.update(run, nll, n_words)
+        status.update(run, nll, n_words)
         if progress.n_updates % limits.save_every == 0:
-            run.save()
+            save_if_finite(run)
     return limits.reached(progress.n_updates) if limits.stop else ""
 
 
 def update(run, chosen, workers):
-    """One batch (pair numbers): forward, backward, clip, Adam. Returns the summed nll and the target words."""
+    """One batch (pair numbers): forward, backward, clip, Adam -> [(Batch, NetworkOutput)], one per thread.
+
+    The outputs hold the attention weights of every sentence pair as plain arrays.
+    """
     number = run.progress.n_updates + 1
     grads, outputs = workers.gradients(run, chosen, number)
     nll = sum(float(output.nll.sum()) for _, output in outputs)
     norm = clip_gradients(grads, run.settings.clip)
     if not (math.isfinite(norm) and math.isfinite(nll)):
-        stop_on_bad_numbers(run, number, nll, norm)
+        if is_finite(run.params):
+            run.save()  # the state before this update
+        stop_on_bad_numbers(run, number, f"gave a loss of {nll} and a gradient norm of {norm}")
     run.adam.update(run.params, grads, run.progress.learning_rate, workers.map)
-    return nll, sum(int(batch.trg_mask.sum()) for batch, _ in outputs)
+    return outputs
 
 
-def stop_on_bad_numbers(run, number, nll, norm):
-    """A NaN or an infinity: keep the state before it, unless the parameters are bad already, and give up."""
-    if all(np.isfinite(array).all() for _, array in named_arrays(run.params)):
-        run.save()
-    checkpoint = run.directory / "checkpoint.npz"
-    kept = f"the last good state is in {checkpoint}" if checkpoint.exists() else "no checkpoint was written yet"
-    raise UserError(
-        f"update {number} (epoch {run.progress.epoch}) gave a loss of {nll} and a gradient norm of {norm}: training "
-        f"stopped; {kept}. Start again with a smaller --learning-rate or --clip"
-    )
+def is_finite(params):
+    return all(np.isfinite(array).all() for _, array in named_arrays(params))
 
 
-def end_epoch(run, validate, report):
+def save_if_finite(run):
+    """Write a checkpoint, but never one with broken numbers over a good one."""
+    if not is_finite(run.params):
+        stop_on_bad_numbers(run, run.progress.n_updates, "made parameters infinite or NaN")
+    run.save()
+
+
+def stop_on_bad_numbers(run, number, what):
+    """A NaN or an infinity: give up, and say where the last good state is."""
+    rate = run.progress.learning_rate / 2
+    if (run.directory / "checkpoint.npz").exists():
+        remedy = (
+            f"The last good state is kept; go on from it with a smaller step: "
+            f"python cli.py train -o {run.directory} --resume --learning-rate {rate:g}"
+        )
+    else:
+        remedy = "No checkpoint was written yet; start again with a smaller --learning-rate"
+    raise UserError(f"update {number} (epoch {run.progress.epoch}) {what}: training stopped. {remedy}")
+
+
+def end_epoch(run, validate, status):
     """Validate, keep the best model, halve the learning rate on a plateau, go on to the next epoch."""
     settings, progress = run.settings, run.progress
     began = time.monotonic()
     scores = validate(run.dev, run.model)
     progress.seconds += time.monotonic() - began
-    better = scores["bleu"] > progress.best_bleu
+    better = (scores["bleu"], -scores["perplexity"]) > (progress.best_bleu, -progress.best_perplexity)
     row = {
         "epoch": progress.epoch,
         "updates": progress.n_updates,
@@ -133,7 +155,8 @@ def end_epoch(run, validate, report):
         "seconds": progress.seconds,
     }
     if better:
-        progress.best_bleu, progress.epochs_since_best = scores["bleu"], 0
+        progress.best_bleu, progress.best_perplexity = scores["bleu"], scores["perplexity"]
+        progress.epochs_since_best = 0
         run.save_best()
     else:
         progress.epochs_since_best += 1
@@ -143,7 +166,7 @@ def end_epoch(run, validate, report):
     run.save_log()
     progress.epoch, progress.position = progress.epoch + 1, 0
     progress.epoch_nll, progress.epoch_words = 0.0, 0
-    report.end_epoch(row, better, progress.learning_rate)
+    status.end_epoch(row, better, progress.learning_rate)
 
 
 class interruptible:
@@ -152,14 +175,15 @@ class interruptible:
     A second Ctrl-C stops at once.
     """
 
-    def __init__(self, limits):
-        self.limits = limits
+    def __init__(self, limits, status):
+        self.limits, self.status = limits, status
 
     def __enter__(self):
         def ask(number, frame):
             if self.limits.stop:
                 raise KeyboardInterrupt
             self.limits.stop = True
+            self.status.line("stopping after this step and saving the state; Ctrl-C again stops at once")
 
         self.old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
 

@@ -8,15 +8,19 @@ import numpy as np
 
 from .. import __version__
 from ..errors import UsageError, UserError
+from ..files import make_directory, remove_leftovers, write_atomically
 from ..model.directory import Model, load_config, load_pipelines, save_config
 from ..model.npz import save_parameters
 from ..model.parameters import Parameters, init_parameters, named_arrays
-from ..text.files import make_directory, remove_leftovers, write_atomically
 from ..text.pipeline import learn_pipelines
 from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .data import Split, encode_pairs, load_split
 from .settings import Settings
+
+FILES = ("config.json", "model.npz", "checkpoint.npz", "log.tsv") + tuple(
+    f"{name}.{side}.{ending}" for name, ending in (("vocab", "json"), ("bpe", "codes")) for side in ("src", "trg")
+)
 
 
 @dataclass
@@ -31,6 +35,7 @@ class Run:
     src: list  # training pairs as ids
     trg: list
     dev: Split
+    test: Split
 
     @property
     def params(self) -> Parameters:
@@ -55,24 +60,27 @@ def new_run(directory, settings, say=print, overwrite=False):
     `say` is told what goes on.
     """
     directory = Path(directory)
-    if (directory / "config.json").exists() and not overwrite:
+    there = [name for name in FILES if (directory / name).exists()]
+    if there and not overwrite:
         raise UsageError(
-            f"{directory} already holds a run: continue it with --resume, replace it with --overwrite, "
+            f"{directory} already holds a run ({there[0]}): continue it with --resume, replace it with --overwrite, "
             "or choose another directory with -o"
         )
     say("reading the parallel text" if settings.src else "generating the embedded corpus")
     train, dev = load_split(settings, "train"), load_split(settings, "dev")
-    if settings.test_src:
-        load_split(settings, "test")  # a fault in it should show now, not after the training
+    test = load_split(settings, "test") if settings.test_src or not settings.src else dev
     say(f"{len(train.src):,} training pairs; learning " + ("BPE and " if settings.bpe else "") + "vocabularies")
     src_pipeline, trg_pipeline = learn_pipelines(
         train.src, train.trg, settings.bpe, settings.vocab_size, settings.shared, settings.pretokenized
     )
     src, trg = encode_pairs(train, src_pipeline, trg_pipeline, settings.max_train_length)
+    if len(src) < len(train.src):
+        left_out = len(train.src) - len(src)
+        say(f"{left_out:,} pairs are left out: blank, or longer than {settings.max_train_length} units")
     params = first_parameters(settings, src_pipeline, trg_pipeline)
     make_directory(directory)
-    remove_leftovers(directory)
-    for name in ("config.json", "model.npz", "checkpoint.npz", "log.tsv", "bpe.src.codes", "bpe.trg.codes"):
+    remove_leftovers(directory, FILES)
+    for name in FILES:
         (directory / name).unlink(missing_ok=True)
     src_pipeline.save(directory, "src")
     trg_pipeline.save(directory, "trg")
@@ -81,20 +89,23 @@ def new_run(directory, settings, say=print, overwrite=False):
     say(describe(params))
     model = Model(params, src_pipeline, trg_pipeline, config)
     progress = Progress(learning_rate=settings.learning_rate)
-    return Run(directory, settings, model, Adam.for_parameters(params), progress, src, trg, dev)
+    return Run(directory, settings, model, Adam.for_parameters(params), progress, src, trg, dev, test)
 
 
 def resume_run(directory, changes=None):
-    """Continue a run where its last checkpoint stands; `changes` may give it more epochs or patience."""
+    """Continue a run where its last checkpoint stands, with some settings changed (see cli.py for which)."""
     directory = Path(directory)
     if not (directory / "config.json").exists():
         raise UserError(f"{directory} holds no run to resume: start one without --resume")
     config = load_config(directory)
     config["settings"].update(changes or {})
-    settings = Settings.from_config(config, directory)
-    remove_leftovers(directory)
+    settings = Settings.from_config(config)
+    if "-" in (settings.src, settings.trg, settings.dev_src, settings.dev_trg, settings.test_src, settings.test_trg):
+        raise UserError(f"{directory} was trained on text from standard input, which is gone: it cannot be resumed")
+    remove_leftovers(directory, FILES)
     pipelines = load_pipelines(directory, config["settings"])
     train, dev = load_split(settings, "train"), load_split(settings, "dev")
+    test = load_split(settings, "test")
     src, trg = encode_pairs(train, *pipelines, settings.max_train_length)
     if fingerprint(src, trg) != config["data"]:
         raise UserError(
@@ -108,8 +119,10 @@ def resume_run(directory, changes=None):
     else:  # stopped before its first checkpoint: begin again with the same numbers
         params = first_parameters(settings, *pipelines)
         adam, progress = Adam.for_parameters(params), Progress(learning_rate=settings.learning_rate)
+    if changes and "learning_rate" in changes:
+        progress.learning_rate = settings.learning_rate
     save_config(directory, config)
-    return Run(directory, settings, Model(params, *pipelines, config), adam, progress, src, trg, dev)
+    return Run(directory, settings, Model(params, *pipelines, config), adam, progress, src, trg, dev, test)
 
 
 def first_parameters(settings, src_pipeline, trg_pipeline):

@@ -38,11 +38,11 @@ class Settings:
     threads: int = 2  # that share a batch; part of the settings, because rounding depends on it
 
     @classmethod
-    def from_config(cls, config, directory):
+    def from_config(cls, config):
         """The settings in a run's config.json."""
         try:
             return cls(**config["settings"])
         except TypeError as error:
             raise UserError(
-                f"{directory}/config.json is of another version of minnmt ({error}): train again, or use that version"
+                f"config.json was written by another version of minnmt ({error}): train again, or use that version"
             ) from None

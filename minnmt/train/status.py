@@ -1,10 +1,11 @@
 """What a person sees of training: a bar on a terminal, plain lines elsewhere, always on stderr."""
 
+import shutil
 import sys
 import time
 
 
-class Report:
+class Status:
     """Told by the loop what happens; writes it down."""
 
     def __init__(self, stream=None, seconds_between_lines=10.0):
@@ -14,7 +15,7 @@ class Report:
 
     def line(self, text):
         """A line that stays."""
-        self._erase()
+        self.clear()
         print(text, file=self.stream, flush=True)
 
     def start_epoch(self, run, n_batches, limits):
@@ -40,9 +41,10 @@ class Report:
             f"loss {self.nll / self.words:.3f}  {self.words / elapsed:,.0f} words/s  {clock(left)} left"
         )
         if self.bar:
-            self._erase()
-            filled = 20 * progress.position // self.n_batches
-            print(f"[{'#' * filled}{'.' * (20 - filled)}] {text}", end="", file=self.stream, flush=True)
+            self.clear()
+            filled = 10 * progress.position // self.n_batches
+            text = f"[{'#' * filled}{'.' * (10 - filled)}] {text}"[: shutil.get_terminal_size().columns - 1]
+            print(text, end="", file=self.stream, flush=True)
         else:
             print(text, file=self.stream, flush=True)
         self.last = now
@@ -54,7 +56,8 @@ class Report:
             f"{row['dev_perplexity']:.2f}, dev BLEU {row['dev_bleu']:.2f} ({note}), {clock(row['seconds'])} so far"
         )
 
-    def _erase(self):
+    def clear(self):
+        """Take the bar away."""
         if self.bar:
             print("\r\x1b[K", end="", file=self.stream)
 

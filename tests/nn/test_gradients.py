@@ -12,8 +12,6 @@ from minnmt.model.decoder import (
     decoder_forward,
     decoder_step_backward,
     decoder_step_forward,
-    start_state_backward,
-    start_state_forward,
 )
 from minnmt.model.encoder import encoder_backward, encoder_forward
 from minnmt.model.network import Dropout, network_backward, network_forward
@@ -21,8 +19,8 @@ from minnmt.model.parameters import named_arrays, zeros_like
 from minnmt.nn.attention import (
     attention_backward,
     attention_forward,
-    attention_memory,
     attention_memory_backward,
+    attention_memory_forward,
 )
 from minnmt.nn.conditional_gru import (
     context_cell_add_weight_grads,
@@ -40,10 +38,11 @@ from minnmt.nn.gru import (
 )
 from minnmt.nn.readout import readout_backward, readout_forward
 from minnmt.nn.softmax import softmax_loss_backward, softmax_loss_forward
+from minnmt.nn.start_state import start_state_backward, start_state_forward
 from minnmt.text.batches import make_batch
 from tests.conftest import random_parameters
 
-S, T, B, E, H, C, V = 5, 6, 2, 3, 4, 8, 8
+S, T, B, E, H, C, V = 5, 6, 2, 3, 4, 8, 11
 CHECKED = {}
 
 
@@ -159,7 +158,7 @@ def test_encoder(rng, params, src_mask):
 @checks("attention_memory")
 def test_attention(rng, params, src_mask):
     p, s, h, weights = params.attention, draw(rng, B, H), draw(rng, S, B, C), draw(rng, B, C)
-    g, memory = zeros_like(p), attention_memory(h, src_mask, p)
+    g, memory = zeros_like(p), attention_memory_forward(h, src_mask, p)
     _, alpha, cache = attention_forward(s, memory, p)
     assert np.allclose(alpha.sum(axis=0), 1) and not alpha[src_mask == 0].any()
     dh_proj = np.zeros_like(h)
@@ -167,7 +166,7 @@ def test_attention(rng, params, src_mask):
     g.W_s += s.T @ ds_proj
     dh = attention_memory_backward(dh_proj, alpha[None], weights[None], memory, p, g)
     check_gradients(
-        lambda: (attention_forward(s, attention_memory(h, src_mask, p), p)[0] * weights).sum(),
+        lambda: (attention_forward(s, attention_memory_forward(h, src_mask, p), p)[0] * weights).sum(),
         arrays_of(p, s=s, h=h), arrays_of(g, s=ds, h=dh),
     )  # fmt: skip
 
@@ -199,7 +198,7 @@ def test_start_state(rng, params, src_mask):
 def test_decoder_step(rng, params, src_mask):
     inputs = dict(y_gates=draw(rng, B, 2 * H), y_cand=draw(rng, B, H), s_prev=draw(rng, B, H))
     h, weights_s, weights_c = draw(rng, S, B, C), draw(rng, B, H), draw(rng, B, C)
-    memory = attention_memory(h, src_mask, params.attention)
+    memory = attention_memory_forward(h, src_mask, params.attention)
 
     def loss():
         s, c, _, _ = decoder_step_forward(**inputs, memory=memory, p=params)
@@ -220,7 +219,7 @@ def test_decoder(rng, params, src_mask):
     h, weights_s, weights_c = draw(rng, S, B, C), draw(rng, T, B, H), draw(rng, T, B, C)
 
     def run():
-        return decoder_forward(**inputs, memory=attention_memory(h, src_mask, params.attention), p=params)
+        return decoder_forward(**inputs, memory=attention_memory_forward(h, src_mask, params.attention), p=params)
 
     def loss():
         states, contexts, _, _ = run()

@@ -83,7 +83,7 @@ def test_attention_links_every_target_word_once(model):
     split = Split(["eins zwei drei.", "rot Haus."], ["one two three.", "red house."])
     rates = []
     for links in ("0-0 0-1 0-2 0-3", "1-0 1-1 1-2 1-3", "2-0 2-1 2-2 2-3", "3-0 3-1 3-2 3-3"):
-        split.alignments = [links, ""]
+        split = split._replace(alignments=[links, ""])
         rates.append(validation.attention_error_rate(split, model))
     # each target word has one link: over the four source words the common links add up to its 4 words
     n_found, n_gold = 4 + 3, 4

@@ -1,6 +1,7 @@
 """The embedded corpus: sizes, leakage, determinism, vocabulary, alignments, grammar against literal facts."""
 
 import hashlib
+import re
 from collections import Counter
 
 import numpy as np
@@ -86,6 +87,29 @@ def test_lines_look_like_text(corpus):
         assert line[-1] in ".?", line
         assert "  " not in line and " ," not in line and ",," not in line and ",." not in line, line
         assert detokenize(tokenize(line)) == line
+
+
+@pytest.mark.parametrize(
+    "language, wrong",
+    [
+        ("de", r"bitte (sich|mich|mir|dich|dir|uns|euch|ihn|ihm|ihnen)\b"),  # Setzen Sie sich bitte
+        ("de", r"\b(das|dieses|mein|ein) Weihnachten\b"),
+        ("de", r"\b(ruft|rief|informiert|informierte|schützt|schützte) (Polizei|Feuerwehr|Umwelt)\b"),
+        ("de", r"(?i)^mit wem .* mit "),
+        ("de", r"^Wie viele (Klaviere|Geigen|Fußbälle) spiel"),
+        ("de", r"\b(hat|haben|habe|hast|habt) geschafft, "),  # hat es geschafft
+        ("en", r"\bPerhaps,"),
+        ("en", r"\b(reach|reached|reaches) (north|south|east|west)\b"),
+        # readings that nobody wants in a classroom
+        ("de", r"\b(schläft|schlafe|schlafen|schlief|schliefen) (\w+ )*mit\b"),
+        ("de", r"\b(Schwanz|Brust|Brüste|Samen)\b"),
+        ("de", r"^(Frauen|Männer|Mädchen|Jungen|Alle Frauen|Alle Männer) (sind|waren|lügen)\b"),
+        ("en", r"\b\w+'s (man|woman)\b"),  # Annas Mann is her husband
+    ],
+)
+def test_what_the_corpus_must_not_say(corpus, language, wrong):
+    lines = corpus.train.src if language == "de" else corpus.train.trg
+    assert not [line for line in lines if re.search(wrong, line)]
 
 
 # alignments
@@ -295,6 +319,9 @@ def test_ordinals_and_years():
         ("go", "going", "goes"),
         ("watch", "watching", "watches"),
         ("carry", "carrying", "carries"),
+        ("dig", "digging", "digs"),
+        ("stir", "stirring", "stirs"),
+        ("fulfil", "fulfilling", "fulfils"),
     ],
 )
 def test_english_verbs(base, ing, third):
@@ -414,6 +441,22 @@ def test_numbers_align_as_one_block():
     assert finish(main_clause(clause), ".") == (
         "Sie essen dreiundzwanzig Eier.", "They eat twenty-three eggs.", "0-0 1-1 2-2 2-3 2-4 3-5 4-6",
     )  # fmt: skip
+
+
+def test_order_of_the_middle_field():
+    """Pronoun, sentence adverb, time, dative, definite object, negation."""
+    man = the("Mann")
+    items = [
+        adverb("time", "heute", "today"),
+        accusative(the("Buch")),
+        Item("sentence", "front", *paired("leider", "unfortunately")),
+        Item("dative", "recipient", man.de("dat"), man.en("object")),
+    ]
+    clause = Clause(pronoun("ich"), group("geben", "present"), items, negated=True)
+    assert finish(main_clause(clause), ".")[:2] == (
+        "Ich gebe leider heute dem Mann das Buch nicht.",
+        "Unfortunately, I do not give the man the book today.",
+    )
 
 
 def test_passive_and_progressive():

@@ -12,7 +12,7 @@ from minnmt.train.checkpoint import Progress
 from minnmt.train.data import Split, encode_pairs
 from minnmt.train.run import Run
 from minnmt.train.settings import Settings
-from minnmt.train.status import Report
+from minnmt.train.status import Status
 from tests.conftest import toy_lines
 
 SIZES = {"embedding": 8, "hidden": 10, "batch_size": 8, "threads": 1, "epochs": 3, "learning_rate": 0.01}
@@ -28,7 +28,7 @@ def toy_run(directory, n_pairs=64, seed=5, **settings):
     params = init_parameters(*sizes, np.random.default_rng(settings.seed), settings.init)
     model = Model(params, *pipelines, {})
     progress = Progress(learning_rate=settings.learning_rate)
-    return Run(directory, settings, model, Adam.for_parameters(params), progress, src, trg, split)
+    return Run(directory, settings, model, Adam.for_parameters(params), progress, src, trg, split, split)
 
 
 def scripted(*bleus):
@@ -41,7 +41,7 @@ def scripted(*bleus):
     return validate
 
 
-class Watcher(Report):
+class Watcher(Status):
     """A silent report that calls `after_update(run)`."""
 
     def __init__(self, after_update=lambda run: None):

@@ -16,10 +16,10 @@ GERMAN_ORDER = (
     "acc_pronoun",
     "reflexive",
     "dat_pronoun",
+    "sentence",
+    "time",
     "dative",
     "object",
-    "time",
-    "sentence",
     "frequency",
     "new_object",
     "negation",
@@ -79,9 +79,13 @@ class Clause:
         subject = self.subject.de("nom")
         early = []
         if not self.subject.is_pronoun:
-            early = [item for item in self.items if item.german_slot in _PRONOUNS and item is not skip]
+            early = [item for item in self.pronouns() if item is not skip]
             early = [item for item in early if item.de[0].text not in ("sie", "es", "ihr")]
         return [word for item in early for word in item.de] + subject + self.middle_field(skip, *early)
+
+    def pronouns(self) -> list[Item]:
+        items = [item for item in self.items if item.german_slot in _PRONOUNS]
+        return sorted(items, key=lambda item: _GERMAN_RANK[item.german_slot])
 
     def middle_field(self, *skip: Item | None) -> list[Word]:
         items = [item for item in self.items if not any(item is other for other in skip)]
@@ -89,6 +93,11 @@ class Clause:
             items.append(Item("negation", "", [Word("nicht", (self.negation,))], []))
         items.sort(key=lambda item: _GERMAN_RANK[item.german_slot])
         return [word for item in items for word in item.de]
+
+
+def _opening(en: list[Word]) -> list[Word]:
+    """What English says before the subject: unfortunately, ...; but perhaps without a comma."""
+    return [*en] if en[-1].text == "perhaps" else [*en, comma()]
 
 
 def predicate(de: list[Word], en: list[Word]) -> Item:
@@ -133,7 +142,7 @@ def english_clause(clause: Clause, first: Item | None = None, inverted: bool = F
         for word in item.en
     ]
     front = [item.en for item in clause.items if item.english_slot == "front" and item is not first]
-    line = [word for words in front for word in [*words, comma()]]
+    line = [word for words in front for word in _opening(words)]
     if first:
         line += first.en
     if inverted:
@@ -165,7 +174,7 @@ def main_clause(clause: Clause, first: Item | None = None) -> Piece:
     de = german_main(clause, first)
     if first is None or first.english_slot in ("object", "recipient", "to_recipient", "preposition"):
         return Piece(de, english_clause(clause))
-    opening = first._replace(en=[*first.en, comma()])
+    opening = first._replace(en=_opening(first.en))
     clause_without = Clause(
         clause.subject,
         clause.verb,

@@ -57,7 +57,8 @@ class Complex(Templates):
             sub_tense = "present"
         if de == "immer wenn":
             main_tense = "present"
-        main = self.filler.clause(main_tense, adverbs=self.draw.chance(0.35))
+        timeless = de in ("sobald", "immer wenn")  # not: he is reading right now as soon as
+        main = self.filler.clause(main_tense, adverbs=self.draw.chance(0.35) and not timeless)
         sub = self._second_clause(main, sub_tense, adverbs=self.draw.chance(0.2))
         if de in ("bis", "bevor", "sobald", "damit", "falls"):
             sub.negated = False
@@ -146,12 +147,14 @@ class Complex(Templates):
         return Piece([*opening.de, comma(), *piece.de], opening.en + piece.en), "."
 
     def infinitive_sentence(self) -> tuple[Piece, str]:
-        """Er versucht, das Buch zu lesen. Sie hört auf zu rauchen."""
+        """Er versucht, das Buch zu lesen. Sie hört auf zu rauchen. Flag e: er schafft es, das Buch zu lesen."""
         verbs = [verb for verb in self.lexicon.verbs_by_frame["c"] if verb.frame_args == ("zu",)]
         verb = self.draw.zipf(verbs)
         main = self.filler.clause(
             self.draw.weighted((("present", 4), ("preterite", 3), ("perfect", 3))), verb, adverbs=False
         )
+        if "e" in verb.flags:
+            main.items.append(Item("acc_pronoun", "", [Word("es", (main.verb.main,))], []))
         piece = infinitive(self._inner(main.subject), gerund="g" in verb.flags)
         opening = main_clause(main)
         return Piece([*opening.de, comma(), *piece.de], opening.en + piece.en), "."

@@ -27,33 +27,9 @@ HAVE = Forms("have", "has", "had", "had", "having", True)
 DO = Forms("do", "does", "did", "done", "doing", True)
 _MODALS = ("can", "could", "will", "would", "should")
 _DOUBLED = (
-    "run",
-    "swim",
-    "sit",
-    "get",
-    "put",
-    "cut",
-    "shut",
-    "win",
-    "begin",
-    "forget",
-    "let",
-    "set",
-    "hit",
-    "stop",
-    "plan",
-    "nod",
-    "hug",
-    "ban",
-    "fit",
-    "admit",
-    "regret",
-    "travel",
-    "cancel",
-    "swap",
-    "beat",
-)
-_NOT_DOUBLED = ("beat",)
+    "run swim sit get put cut shut win begin forget let set hit stop plan nod hug ban fit dig stir wrap swap "
+    "admit regret travel cancel fulfil remodel"
+).split()
 
 
 def third_person(base: str) -> str:
@@ -67,7 +43,7 @@ def third_person(base: str) -> str:
 def ing_form(base: str) -> str:
     if base.endswith("ie"):
         return base[:-2] + "ying"
-    if base in _DOUBLED and base not in _NOT_DOUBLED:
+    if base in _DOUBLED:
         return base + base[-1] + "ing"
     if base.endswith("e") and base not in ("be", "see") and not base.endswith(("ee", "ye")):
         return base[:-1] + "ing"

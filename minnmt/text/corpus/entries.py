@@ -28,8 +28,8 @@ class Noun:
 
     @property
     def generic(self) -> bool:
-        """Abstract mass nouns: German says die Liebe where English says love."""
-        return self.cls == "abstract" and self.english_plural == "-"
+        """Abstract mass nouns: German says die Liebe where English says love; flag the: the noise, the north."""
+        return self.cls == "abstract" and self.english_plural == "-" and "the" not in self.flags
 
     @property
     def plural_only_english(self) -> bool:

@@ -187,6 +187,7 @@ class Filler:
     def adverbs(self, clause: Clause, sentence_adverb: bool) -> None:
         draw, verb = self.draw, clause.verb.verb
         dynamic = "s" not in verb.flags and clause.subject.cls == "person"
+        company = dynamic and "o" not in verb.flags  # flag o: one does it alone
         if draw.chance(0.44) and ("s" not in verb.flags or verb.frame == "loc"):
             self.times.add(clause)
         if verb.frame in ("i", "a", "p", "d") and draw.chance(0.4 if verb.frame == "i" else 0.12) and dynamic:
@@ -195,7 +196,7 @@ class Filler:
             clause.items.append(
                 Item("manner", "manner", *paired(*draw.zipf(self.lexicon.words["manner"])[:2]))
             )
-        elif verb.frame in ("i", "a") and dynamic and draw.chance(0.06):
+        elif verb.frame in ("i", "a") and company and draw.chance(0.06):
             phrase = self.chooser.noun_phrase(
                 self.chooser.noun(("person",)), "object", clause.subject, plain=True
             )
@@ -223,7 +224,7 @@ class Filler:
         """nicht, unless something in the clause is negative, indefinite or quantified already."""
         if not self.draw.chance(0.11) or clause.verb.view == "progressive":
             return
-        if any(item.german_slot == "new_object" or item.english_slot == "middle" for item in clause.items):
+        if any(item.german_slot in ("new_object", "frequency") for item in clause.items):
             return
         words = clause.subject.de("nom") + [word for item in clause.items for word in item.de]
         clause.negated = not any(word.text.lower().startswith(_NOT_WITH_NICHT) for word in words)

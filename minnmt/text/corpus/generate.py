@@ -1,11 +1,11 @@
 """The corpus: draws sentences until there are enough distinct ones, and splits them.
 
-Same seed, same bytes. Left out: files; `minnmt.text.files` reads and writes those.
+Same seed, same bytes. Left out: files; `minnmt.files` reads and writes those.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from ..split import Split
 from . import english
 from .complex import Complex
 from .copulas import Copulas
@@ -20,14 +20,6 @@ from .tokens import Piece, Word, new_link, pharaoh, text_of
 
 MAX_WORDS = 25
 SHORT = 7  # about half of the sentences with fewer words are dropped
-
-
-class Split(NamedTuple):
-    """Parallel lists: German lines, English lines, gold alignments `i-j` over their tokens."""
-
-    src: list[str]
-    trg: list[str]
-    alignments: list[str]
 
 
 @dataclass

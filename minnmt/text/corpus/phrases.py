@@ -164,7 +164,7 @@ class NounPhrase(Phrase):
         if (
             self.determiner.kind == "def"
             and self.noun.generic
-            and not (self.relative or self.possessor or self.after)
+            and not (self.relative or self.possessor or self.after or self.adjectives)
         ):
             return []  # die Liebe, love
         text = self.determiner.english_plural if self.english_plural else self.determiner.english

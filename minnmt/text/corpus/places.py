@@ -30,6 +30,7 @@ class Places:
         self.surfaces = [(nouns[row[0]], *row[1:]) for row in read_rows("surfaces.tsv")]
         self.seats = [row for row in self.surfaces if row[0] in [nouns[name] for name in _SEATS]]
         self.hooks = [row for row in self.surfaces if row[0] in [nouns[name] for name in _HOOKS]]
+        self.surfaces = [row for row in self.surfaces if row[0] is not nouns["Wand"]]  # things only hang there
 
     def direction(self, clause: Clause) -> Item:
         verb, draw = clause.verb.verb, self.draw

@@ -32,6 +32,7 @@ class Chooser:
         self._kin = {noun.german for noun in lexicon.noun_pool(("kin",))}
         self._unowned = {noun.german for noun in lexicon.noun_pool(("unowned",))}
         self._single = {noun.german for noun in lexicon.noun_pool(("parent",))}  # nobody has two husbands
+        self._never_bare = {noun.german for noun in lexicon.noun_pool(("never_bare",))}
         self._collective = {noun.german for noun in lexicon.noun_pool(("collective",))}
         self.allow_kein = True
         self._determiners = {number: self._usual(number) for number in ("sg", "pl", "mass")}
@@ -155,8 +156,10 @@ class Chooser:
             if det is None:
                 if not plural and noun.plural != "-" and noun.cls not in _MASS_CLASSES:
                     continue
-                if role == "subject" and not plural:
-                    continue  # Wasser kocht: rather with an article
+                if role == "subject" and (not plural or noun.cls == "person"):
+                    continue  # Wasser kocht: rather with an article; Frauen lügen: nothing about all of them
+                if noun.german in self._never_bare:
+                    continue  # die Polizei rufen
                 return None
             name = det.german
             if not self._may_own(name, noun, plural):
@@ -179,7 +182,7 @@ class Chooser:
             ):
                 continue
             elif (
-                name in ("kein", "jeder", "beide")
+                name in ("kein", "jeder", "beide", "alle")
                 and role == "subject"
                 or name == "kein"
                 and not self.allow_kein
@@ -222,9 +225,12 @@ class Chooser:
     def _extend(self, phrase: NounPhrase) -> None:
         """der Hund + des Nachbarn; Annas Hund; der Mann + aus Berlin.
 
-        No feminine genitives: they look like datives, and the sentence could mean something else.
+        No feminine genitives: they look like datives, and the sentence could mean something else. Annas Mann
+        would be her husband. People with an adjective have no origin: no lazy men from anywhere.
         """
         point = self.draw.random()
+        if phrase.noun.german in _SPOUSES and point < 0.16:
+            return
         if point < 0.16 and phrase.cls not in (
             "abstract",
             "time",
@@ -245,5 +251,5 @@ class Chooser:
                     else self.draw.choice(_POSSESSIVES)
                 )
                 phrase.possessor = NounPhrase(owner, self.lexicon.determiners[det])
-        elif point < 0.21 and phrase.cls == "person":
-            phrase.after.append(prepositional("aus", "dat", self.town(), "from"))
+        elif point < 0.21 and phrase.cls == "person" and not phrase.adjectives:
+            phrase.after.append(prepositional("aus", "dat", self.town(("city",)), "from"))

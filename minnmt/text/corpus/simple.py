@@ -62,8 +62,10 @@ class Simple(Templates):
         frames = (
             (("a", 50), ("i", 25), ("p", 20), ("d", 5)) if de != "wo" else (("a", 45), ("loc", 25), ("i", 30))
         )
+        if de == "mit wem":
+            frames = (("a", 2), ("i", 1))  # not: with whom does he dance with Anna?
         verb = self.filler.person_verb(frames)
-        while "s" in verb.flags and de in ("wie", "wie oft", "mit wem"):
+        while de in ("wie", "wie oft", "mit wem") and set(verb.flags) & set("so" if de == "mit wem" else "s"):
             verb = self.filler.person_verb(frames)
         clause = self.filler.clause(verb=verb, formal=True, adverbs=False)
         clause.negated = clause.negated and de == "warum"
@@ -78,9 +80,15 @@ class Simple(Templates):
         if point < 0.18:
             return self._direction_question(), "?"
         verb = self.filler.person_verb((("a", 1),))
+        while set(verb.flags) & set("bt"):
+            verb = self.filler.person_verb((("a", 1),))  # which football does he play?
         clause = self.filler.clause(verb=verb, formal=True)
         clause.negated = False
-        clause.items = [item for item in clause.items if item.english_slot != "object"]
+        clause.items = [
+            item
+            for item in clause.items
+            if item.english_slot != "object" and item.german_slot != "frequency"  # only belonged to the object
+        ]
         noun = self.chooser.noun(verb.object)
         if point < 0.5:
             person = verb.object[0] == "person"
@@ -108,19 +116,20 @@ class Simple(Templates):
         return question(clause, Item("", "", *paired("wohin", "where")))
 
     def imperative(self) -> tuple[Piece, str]:
-        """Öffnen Sie bitte das Fenster."""
+        """Öffnen Sie bitte das Fenster. Setzen Sie sich bitte auf den Stuhl."""
         verb = self.filler.person_verb((("a", 6), ("i", 2), ("da", 2), ("dir", 1)))
         while "s" in verb.flags:
             verb = self.filler.person_verb((("a", 6), ("i", 2), ("da", 2), ("dir", 1)))
         clause = self.filler.clause("present", verb, Pronoun(self.chooser.formal), adverbs=False)
         clause.negated = False
-        please = paired("bitte", "please")
+        please, pronouns = paired("bitte", "please"), clause.pronouns()
         finite = clause.verb.german_finite(clause.subject)
         de = [
             finite,
             *clause.subject.de("nom"),
+            *[word for item in pronouns for word in item.de],
             *please.de,
-            *clause.middle_field(),
+            *clause.middle_field(*pronouns),
             *clause.verb.german_tail(),
         ]
         base = infinitive(clause).en[1:]

@@ -66,7 +66,8 @@ class Special(Templates):
 
     def counted(self) -> tuple[Piece, str]:
         """Er hat drei Bücher gekauft."""
-        verb = self.draw.zipf([v for v in self.lexicon.verbs_by_frame["a"] if "person" in v.subject])
+        verbs = [v for v in self.lexicon.verbs_by_frame["a"] if "person" in v.subject]
+        verb = self.draw.zipf([v for v in verbs if not set(v.flags) & set("bt")])
         clause = self.filler.clause("", verb)
         clause.negated = False
         countable = [noun for noun in self.lexicon.noun_pool(verb.object) if noun.countable]
@@ -86,7 +87,7 @@ class Special(Templates):
         """Das Haus wurde gebaut; ... ist von meinem Vater repariert worden; ... muss gewaschen werden."""
         while True:
             verb = self.draw.zipf(self.lexicon.verbs_by_frame["a"])
-            if not verb.reflexive and not set(verb.flags) & set("sn"):
+            if not verb.reflexive and not set(verb.flags) & set("snb"):
                 break
         tense = self.draw.weighted(PASSIVES)
         patient = self.chooser.phrase(verb.object, "subject")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..files import make_directory, write_lines
+from ...files import make_directory, write_lines
 from ..tokenizer import tokenize
 from .generate import generate
 

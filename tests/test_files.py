@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from minnmt.errors import UserError
-from minnmt.text.files import (
+from minnmt.files import (
     atomic_file,
     make_directory,
     read_lines,

@@ -7,12 +7,14 @@ import sys
 import zlib
 from pathlib import Path
 
-from ..errors import UserError
+from .errors import UserError
 
 
 def read_bytes(path):
     """The whole of a file (unpacked if its name ends in .gz) or, for "-", of standard input."""
     if str(path) == "-":
+        if sys.stdin is None:
+            raise UserError("standard input is closed: there is nothing to read")
         return sys.stdin.buffer.read()
     try:
         data = Path(path).read_bytes()
@@ -129,10 +131,21 @@ def _remove(path):
         path.unlink()
 
 
-def remove_leftovers(directory):
-    """Delete temporary files that a killed program left in a directory of ours."""
-    for path in Path(directory).glob(".*.tmp"):
-        _remove(path)
+def remove_leftovers(directory, names):
+    """Delete the temporary files that a killed program left when it was writing one of `names`."""
+    for name in names:
+        for path in Path(directory).glob(f".{name}.*.tmp"):
+            _remove(path)
+
+
+def is_stdout(path):
+    """Is this standard output, by whatever name ("-", /dev/stdout, the file it was redirected to)?"""
+    if str(path) == "-":
+        return True
+    try:
+        return sys.stdout is not None and os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):  # no such file yet, or a standard output without a number
+        return False
 
 
 def check_writable(path):
