@@ -72,7 +72,7 @@ def init_parameters(src_words, trg_words, embedding, hidden, rng, style="glorot"
         return rng.uniform(-limit, limit, (n_in, n_out)).astype(np.float32)
 
     def table(n_words):
-        scale = 0.01 if style == "dl4mt" else 0.1
+        scale = 0.01 if style == "dl4mt" else 0.5
         return (scale * rng.standard_normal((n_words, E))).astype(np.float32)
 
     def square(n):

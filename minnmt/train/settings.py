@@ -27,11 +27,11 @@ class Settings:
     init: str = "glorot"
     dropout: float = 0.1
 
-    batch_size: int = 32
+    batch_size: int = 64
     pool: int = 50  # batches that are sorted by length together
-    learning_rate: float = 0.001
+    learning_rate: float = 0.002
     clip: float = 1.0
-    epochs: int = 10
+    epochs: int = 5
     patience: int = 4  # epochs without a better dev BLEU before training stops
     halve_after: int = 1  # epochs without a better dev BLEU before the learning rate is halved
     seed: int = 1
