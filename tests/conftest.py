@@ -7,10 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import cli  # isort: skip  (before numpy, so that BLAS has one thread as in a real run)
+
 import numpy as np
 import pytest
 
-import cli
 from minnmt.model.parameters import init_parameters, map_arrays
 
 DATA = Path(__file__).parent / "data"

@@ -13,10 +13,9 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from pathlib import Path
-from typing import TextIO
 
-from minnmt.errors import UserError
+from ..errors import UserError
+from ..files import read_text, write_atomically
 
 END = "</w>"  # closes the last symbol of a word
 SEPARATOR = "@@"  # closes every unit that its word continues after
@@ -148,29 +147,20 @@ class PairTable:
 # The codes file.
 
 
-def write_codes(merges: Iterable[Pair], path_or_file: str | os.PathLike | TextIO) -> None:
-    """Write the merges as subword-nmt does, byte for byte; a file must be open for text (newline="\\n")."""
-    if isinstance(path_or_file, (str, os.PathLike)):
-        with open(path_or_file, "w", encoding="utf-8", newline="\n") as file:
-            write_codes(merges, file)
-        return
-    path_or_file.write(HEADER + "\n")
-    path_or_file.writelines(f"{first} {second}\n" for first, second in merges)
+def format_codes(merges: Iterable[Pair]) -> str:
+    """The merges as subword-nmt writes them, byte for byte."""
+    return HEADER + "\n" + "".join(f"{first} {second}\n" for first, second in merges)
+
+
+def write_codes(merges: Iterable[Pair], path: str | os.PathLike) -> None:
+    """Write a codes file."""
+    write_atomically(path, format_codes(merges))
 
 
 def read_codes(path: str | os.PathLike) -> list[Pair]:
     """Read a codes file, ours or subword-nmt's."""
     remedy = "learn the codes again or restore the file"
-    try:
-        raw = Path(path).read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: cannot read the BPE codes ({error.strerror}): check the path") from error
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line_number = raw.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{path}, line {line_number}: not UTF-8 text: {remedy}") from error
-
+    text = read_text(path)
     header, *lines = text.rstrip("\n").split("\n")
     if header.split() != HEADER.split():
         raise UserError(

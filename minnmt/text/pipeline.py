@@ -3,11 +3,9 @@
     line  --tokenize-->  words  --BPE-->  units  --vocabulary-->  ids
 """
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..files import write_atomically
 from .bpe import BPE, count_words, join_units, learn_bpe, read_codes, write_codes
 from .tokenizer import detokenize, tokenize
 from .vocab import Vocab, count_tokens
@@ -47,9 +45,7 @@ class Pipeline:
         """Write vocab.SIDE.json and, with BPE, bpe.SIDE.codes."""
         self.vocab.save(Path(directory) / f"vocab.{side}.json")
         if self.bpe:
-            codes = io.StringIO()
-            write_codes(self.bpe.ranks, codes)
-            write_atomically(Path(directory) / f"bpe.{side}.codes", codes.getvalue())
+            write_codes(self.bpe.ranks, Path(directory) / f"bpe.{side}.codes")
 
     @classmethod
     def load(cls, vocab_path, codes_path=None, pretokenized=False):

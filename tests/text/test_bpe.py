@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minnmt.errors import UserError
-from minnmt.text.bpe import BPE, count_words, join_units, learn_bpe, read_codes, unit_words, write_codes
+from minnmt.text.bpe import (
+    BPE,
+    count_words,
+    format_codes,
+    join_units,
+    learn_bpe,
+    read_codes,
+    unit_words,
+    write_codes,
+)
 
 # Few letters make many ties and overlaps; parts of "</w>" and the backslash might be taken for the mark.
 ALPHABETS = ["ab", "abc", "a</w\\", "aé￭@'中"]
@@ -21,7 +30,6 @@ WORDS = st.sampled_from(ALPHABETS).flatmap(
 @pytest.fixture(scope="module")
 def subword_nmt():
     """The reference package, without its progress bar."""
-    pytest.importorskip("subword_nmt")
     from subword_nmt import apply_bpe, learn_bpe
 
     class Reference:
@@ -43,12 +51,6 @@ def subword_nmt():
 
 def as_text(word_counts):
     return "\n".join(" ".join([word] * count) for word, count in word_counts.items())
-
-
-def codes_text(merges):
-    file = io.StringIO()
-    write_codes(merges, file)
-    return file.getvalue()
 
 
 def made_up_text(seed, syllables, n_lines=400):
@@ -76,7 +78,7 @@ def test_learns_the_reference_codes(subword_nmt, word_counts, n_merges, min_freq
         assert merges == []  # there are no pairs; the reference crashes
     else:
         expected = subword_nmt.learn(as_text(word_counts), n_merges, min_frequency)
-        assert codes_text(merges) == expected.getvalue()
+        assert format_codes(merges) == expected.getvalue()
 
 
 def test_long_runs_of_two_letters(subword_nmt):
@@ -84,7 +86,7 @@ def test_long_runs_of_two_letters(subword_nmt):
     for seed in range(6):
         rng = random.Random(seed)
         words = Counter("".join(rng.choices("ab", k=rng.randint(1, 40))) for _ in range(200))
-        assert codes_text(learn_bpe(words, 1000)) == subword_nmt.learn(as_text(words), 1000).getvalue(), seed
+        assert format_codes(learn_bpe(words, 1000)) == subword_nmt.learn(as_text(words), 1000).getvalue(), seed
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -93,9 +95,9 @@ def test_same_codes_and_units_on_a_longer_text(subword_nmt, name):
     merges = learn_bpe(count_words(text.splitlines(keepends=True)), 1200)
     codes = subword_nmt.learn(text, 1200)
     assert len(merges) > 300
-    assert codes_text(merges) == codes.getvalue()
+    assert format_codes(merges) == codes.getvalue()
     bpe = BPE(merges[:200])
-    some_codes = io.StringIO(codes_text(merges[:200]))
+    some_codes = io.StringIO(format_codes(merges[:200]))
     tokens = TEXTS["shared"].split()
     assert bpe.segment(tokens) == subword_nmt.segment(some_codes, tokens)
     assert join_units(bpe.segment(tokens)) == tokens
@@ -111,7 +113,7 @@ def test_segments_as_the_reference_for_any_codes(subword_nmt, merges, tokens, fi
     """Also for codes that nobody learned: out of order, repeated, impossible."""
     if final:
         merges = merges + [(first, second + "</w>") for first, second in merges]
-    expected = subword_nmt.segment(io.StringIO(codes_text(merges)), tokens)
+    expected = subword_nmt.segment(io.StringIO(format_codes(merges)), tokens)
     bpe = BPE(merges)
     assert bpe.segment(tokens) == expected
     assert bpe.segment(tokens) == expected, "the second time, from the cache"

@@ -121,7 +121,7 @@ def points(alignment):
 
 def test_alignments_are_sorted_and_in_range(corpus):
     for split in (corpus.train, corpus.dev, corpus.test):
-        for de, en, alignment in zip(*split):
+        for de, en, alignment in zip(*split[:3]):
             links = points(alignment)
             assert links == sorted(set(links)), de
             assert max(i for i, _ in links) < len(tokenize(de)), de
@@ -131,7 +131,7 @@ def test_alignments_are_sorted_and_in_range(corpus):
 def test_nearly_every_word_is_aligned(corpus):
     """German commas, generic articles and the Sie of requests have no English counterpart; little else."""
     aligned, total, english_aligned, english_total = 0, 0, 0, 0
-    for de, en, alignment in zip(*corpus.dev):
+    for de, en, alignment in zip(*corpus.dev[:3]):
         links = points(alignment)
         sources, targets = {i for i, _ in links}, {j for _, j in links}
         for i, word in enumerate(tokenize(de)):
@@ -147,7 +147,7 @@ def test_nearly_every_word_is_aligned(corpus):
 
 
 def test_german_nouns_are_always_aligned(corpus):
-    for de, _, alignment in zip(*corpus.dev):
+    for de, _, alignment in zip(*corpus.dev[:3]):
         sources = {i for i, _ in points(alignment)}
         for i, word in enumerate(tokenize(de)):
             if i > 0 and word[0].isupper() and word != "Sie":
@@ -485,7 +485,7 @@ def test_at_least_25_words_have_several_meanings_in_the_corpus(corpus):
         if entry.german in LEXICON.ambiguous:
             translations.setdefault(entry.german, set()).add(entry.english.split()[-1])
     seen = {name: set() for name in translations}
-    for de, en, alignment in zip(*corpus.train):
+    for de, en, alignment in zip(*corpus.train[:3]):
         source, target = tokenize(de), tokenize(en)
         for i, j in points(alignment):
             if source[i] in seen and target[j] in translations[source[i]]:

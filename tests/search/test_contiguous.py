@@ -1,0 +1,14 @@
+"""The search hands the kernels contiguous arrays: anything else would compile, and run, a slow second version."""
+
+import numpy as np
+
+from kernels.attention import attention_energy
+from minnmt.search.beam import SearchSettings, beam_search
+from tests.conftest import random_parameters
+
+
+def test_sentences_that_leave_the_batch_do_not_slow_the_others(rng):
+    params = random_parameters(rng, dtype=np.float32)
+    beam_search([[2, 3], [4, 5, 6, 7, 8, 2]], params, SearchSettings(beam=2))
+    for signature in attention_energy.compiled.signatures:
+        assert all(getattr(argument, "layout", "C") == "C" for argument in signature), signature
