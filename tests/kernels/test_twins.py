@@ -157,6 +157,7 @@ def test_the_environment_switches_every_kernel_to_its_twin():
 
 def test_kernels_import_nothing_of_minnmt():
     code = (
-        "import sys, kernels.adam, kernels.gates, kernels.attention; print([m for m in sys.modules if m.split('.')[0] == 'minnmt'])"
+        "import sys, kernels.adam, kernels.gates, kernels.attention; "
+        "print([m for m in sys.modules if m.split('.')[0] == 'minnmt'])"
     )
     assert python(code) == "[]"
