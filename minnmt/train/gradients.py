@@ -4,6 +4,8 @@ Each thread runs the network on its own sentences into its own gradient object, 
 fixed order, so the result depends on the number of threads but never on their timing.
 """
 
+import gc
+
 import numpy as np
 
 from ..model.network import Dropout, network_backward, network_forward
@@ -23,9 +25,11 @@ class Workers:
         self.pool = thread_pool(n_threads)
 
     def __enter__(self):
+        gc.freeze()  # the corpus is here to stay: Python's collector need not look at its lists again and again
         return self
 
     def __exit__(self, *exception):
+        gc.unfreeze()
         self.pool.shutdown()
 
     def gradients(self, run, chosen, number):
