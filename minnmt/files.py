@@ -83,7 +83,7 @@ def read_parallel(src_path, trg_path):
             "parallel files must match line by line"
         )
     if not src:
-        raise UserError(f"{src_path} and {trg_path} are empty: there is nothing to learn from")
+        raise UserError(f"{src_path} and {trg_path} are empty")
     return src, trg
 
 

@@ -3,8 +3,7 @@
 import json
 from typing import NamedTuple
 
-from ..errors import UserError
-from ..files import read_lines
+from ..files import read_parallel
 
 
 class Score(NamedTuple):
@@ -33,15 +32,7 @@ def all_scores(hypotheses, references):
 
 def score_files(hypotheses_path, references_path):
     """Two files, "-" for standard input -> [Score]."""
-    hypotheses, references = read_lines(hypotheses_path), read_lines(references_path)
-    if len(hypotheses) != len(references):
-        raise UserError(
-            f"{hypotheses_path} has {len(hypotheses)} lines but {references_path} has {len(references)}: "
-            "every translation needs its reference"
-        )
-    if not hypotheses:
-        raise UserError(f"{hypotheses_path} and {references_path} are empty: there is nothing to score")
-    return all_scores(hypotheses, references)
+    return all_scores(*read_parallel(hypotheses_path, references_path))
 
 
 def format_scores(scores, as_json=False):

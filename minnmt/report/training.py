@@ -1,4 +1,4 @@
-"""A whole training session as a user sees it: train, then score the best model on the test set."""
+"""Training as a user sees it: train, then score the best model on the test set."""
 
 from functools import partial
 
