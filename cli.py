@@ -14,7 +14,18 @@ from minnmt.errors import UsageError, UserError
 from minnmt.train.settings import Settings
 
 DEFAULTS = Settings()
-FILE = click.Path(dir_okay=False)
+
+
+class Path(click.Path):
+    """A path; an empty one, as an unset shell variable gives, is none."""
+
+    def convert(self, value, param, ctx):
+        if not value:
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = Path()
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -62,7 +73,7 @@ COUNT = click.IntRange(min=0)
 @click.option("--dev-trg", type=FILE, help="Its translation.")
 @click.option("--test-src", type=FILE, help="Source text to score when training ends. [default: the dev text]")
 @click.option("--test-trg", type=FILE, help="Its translation.")
-@click.option("-o", "--output", default="runs/default", show_default=True, help="Directory of the run.")
+@click.option("-o", "--output", type=Path(), default="runs/default", show_default=True, help="Directory of the run.")
 @click.option("--resume", is_flag=True, help="Continue the run in the output directory.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that is already in the output directory.")
 @setting("bpe", "BPE merges on each side, 0 = whole words.", type=COUNT)
@@ -153,7 +164,7 @@ def changes_on_resume(context, options):
 
 
 @cli.command()
-@click.option("-m", "--model", "directory", help="A model directory. [default: runs/default]")
+@click.option("-m", "--model", "directory", type=Path(), help="A model directory. [default: runs/default]")
 @click.option("--npz", type=FILE, help="Instead of -m: a single .npz of Nematus or dl4mt.")
 @click.option("--vocab-src", type=FILE, help="With --npz: the source vocabulary, JSON.")
 @click.option("--vocab-trg", type=FILE, help="With --npz: the target vocabulary, JSON.")
@@ -168,7 +179,7 @@ def changes_on_resume(context, options):
 @click.option("--n-best", type=POSITIVE, default=1, help="Print the N best: number ||| translation ||| score.")
 @click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score = log p / length^penalty. [default: 1]")
 @click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]")
-@click.option("--alignments", type=FILE, help="Write attention alignments of each translation to this file.")
+@click.option("--alignments", type=FILE, help="Write the attention of each line's best translation to this file.")
 @click.option(
     "--alignment-format", type=click.Choice(["pharaoh", "weights"]),
     help="Word links i-j a line, or all weights as a JSON object a line. [default: pharaoh]",
@@ -201,6 +212,9 @@ def decode(directory, input_path, output_path, topn, batch_size, threads, alignm
     )
     model = model_from_options(directory, options)
     threads = threads or available_processors()
+    for path in (output_path, alignments):
+        if path and input_path != "-" and os.path.realpath(path) == os.path.realpath(input_path):
+            raise UsageError(f"{path} is the input: writing to it would destroy it")
     output = Output(model, settings, output_path, alignments, alignment_format or "pharaoh", batch_size, threads)
     if input_path == "-" and nothing_to_read():
         from minnmt.report.validation import decode_test_set
@@ -249,10 +263,11 @@ def score(hypotheses, references, as_json):
 
 
 @cli.command()
-@click.option("-o", "--output", required=True, help="Directory to write train, dev and test files into.")
+@click.option("-o", "--output", type=Path(), required=True, help="Directory to write train, dev and test files into.")
+@click.option("--overwrite", is_flag=True, help="Replace files of the same names.")
 @click.option("--seed", type=COUNT, default=DEFAULTS.seed, show_default=True, help="Of the generator.")
 @click.option("--tokenized", is_flag=True, help="Write tokens with spaces between them, as the alignments count them.")
-def corpus(output, seed, tokenized):
+def corpus(output, overwrite, seed, tokenized):
     """Write the embedded German-English corpus: raw text and gold word alignments.
 
     \b
@@ -263,7 +278,7 @@ def corpus(output, seed, tokenized):
     """
     from minnmt.text.corpus.write import write_corpus
 
-    click.echo(write_corpus(output, seed, tokenized), err=True)
+    click.echo(write_corpus(output, seed, tokenized, overwrite), err=True)
 
 
 def main():

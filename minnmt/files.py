@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import os
+import shutil
 import sys
 import zlib
 from pathlib import Path
@@ -39,10 +40,12 @@ def decode_text(data, path, first_line=1):
         return data.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + first_line
-        raise UserError(
-            f"{path}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); "
-            "convert it first, for instance with iconv -f latin1 -t utf-8"
-        ) from None
+        remedy = "convert it first, for instance with iconv -f latin1 -t utf-8"
+        if data.startswith(b"\x1f\x8b"):
+            remedy = "it is packed: unpack it with zcat, or give it a name that ends in .gz"
+        elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            remedy = "convert it first with iconv -f utf-16 -t utf-8"
+        raise UserError(f"{path}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); {remedy}") from None
 
 
 def stream_lines(chunk):
@@ -115,6 +118,8 @@ def atomic_file(path):
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except OSError as error:
         _remove(temporary)

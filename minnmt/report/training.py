@@ -10,11 +10,16 @@ from .validation import test_report, validate
 def run_training(run, status, limits):
     """Train, then score the best model on the test set; returns the exit code."""
     threads = run.settings.threads
+    resume = f"python cli.py train -o {run.directory} --resume"
+    if run.progress.n_updates:
+        status.line(f"continuing {run.directory} in epoch {run.progress.epoch}, after update {run.progress.n_updates}")
     try:
         end = train(run, partial(validate, n_threads=threads), status, limits)
+    except KeyboardInterrupt:
+        status.line(f"stopped at once; continue from the last checkpoint with: {resume}")
+        return 130
     finally:
         status.clear()  # an error's sentence should not stand behind a progress bar
-    resume = f"python cli.py train -o {run.directory} --resume"
     complete = finished(run.settings, run.progress)
     if limits.stop and not complete:
         status.line(f"interrupted after update {run.progress.n_updates}; the state is saved. Continue with: {resume}")
@@ -22,7 +27,8 @@ def run_training(run, status, limits):
     status.line(f"training ended: {end}")
     if not complete:
         status.line(f"continue with: {resume}")
-    status.line("scores of the best model on the test set:")
+    has_test = run.settings.test_src or not run.settings.src
+    status.line(f"scores of the best model on the {'test set' if has_test else 'dev text (no test text was given)'}:")
     status.line(test_report(run.test, load_model(run.directory), threads))
     status.line(f"the model is in {run.directory}; translate with: python cli.py decode -m {run.directory}")
     return 0

@@ -46,3 +46,14 @@ def test_gold_alignments_give_an_error_rate(small, tiny_run):
     lines = report_on_test_set(small.test, load_model(tiny_run)).splitlines()
     assert [line.split()[0] for line in lines] == ["BLEU", "TER", "chrF2", "AER"]
     assert 0 <= float(lines[3].split()[1]) <= 100 and "10 gold alignments" in lines[3]
+
+
+def test_existing_files_are_not_replaced_unasked(small, tmp_path):
+    (tmp_path / "train.de").write_text("mein eigener Text\n")
+    refused = run_cli("corpus", "-o", tmp_path)
+    assert refused.code == 2 and "train.de" in refused.err and len(list(tmp_path.iterdir())) == 1
+    assert run_cli("corpus", "-o", tmp_path, "--overwrite").code == 0
+
+
+def test_an_empty_name_is_refused(small):
+    assert run_cli("corpus", "-o", "").code == run_cli("decode", "-m", "").code == run_cli("decode", "-i", "").code == 2

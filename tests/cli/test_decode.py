@@ -197,3 +197,16 @@ def test_a_model_that_was_copied_elsewhere(tiny_run, expected, tmp_path):
     for name in ("checkpoint.npz", "log.tsv"):
         (tmp_path / "copy" / name).unlink()
     assert run_cli("decode", "-m", tmp_path / "copy", stdin=TEXT).out == expected
+
+
+@pytest.mark.parametrize("option", ["-o", "--alignments"])
+def test_the_input_is_not_written_over(tiny_run, tmp_path, option):
+    (tmp_path / "text").write_bytes(TEXT)
+    result = run_cli("decode", "-m", tiny_run, "-i", tmp_path / "text", option, tmp_path / "text")
+    assert result.code == 2 and "is the input" in result.err and (tmp_path / "text").read_bytes() == TEXT
+
+
+def test_an_output_keeps_its_permissions(tiny_run, tmp_path):
+    (tmp_path / "out").touch(mode=0o600)
+    assert run_cli("decode", "-m", tiny_run, "-o", tmp_path / "out", stdin=TEXT).code == 0
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o600
