@@ -24,9 +24,6 @@ class Vocab:
     def __len__(self):
         return len(self.words)
 
-    def __contains__(self, word):
-        return word in self._ids
-
     def encode(self, tokens):
         """Tokens -> ids; unknown ones become UNK."""
         return [self._ids.get(token, UNK) for token in tokens]

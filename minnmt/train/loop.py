@@ -54,7 +54,7 @@ def train(run, validate, status, limits):
         while not (end := finished(run.settings, run.progress)):
             end = train_epoch(run, workers, status, limits)
             if end:
-                run.save()
+                save_if_finite(run)
                 if not (run.directory / "model.npz").exists():
                     run.save_best()  # paused in the first epoch: better this model than none
                 return end

@@ -162,3 +162,13 @@ def test_finished():
     assert loop.finished(settings, Progress(epoch=settings.epochs)) == ""
     assert loop.finished(settings, Progress(epoch=settings.epochs + 1))
     assert loop.finished(settings, Progress(epochs_since_best=settings.patience))
+
+
+def test_a_pause_does_not_save_broken_numbers_either(tmp_path):
+    def poison(run):
+        if run.progress.n_updates == 5:
+            run.params.attention.v[1] = np.nan
+
+    with pytest.raises(UserError, match="update 5 .*NaN"):
+        train(toy_run(tmp_path, epochs=1), scripted(1), Watcher(poison), Limits(max_updates=5, save_every=2))
+    assert load_checkpoint(tmp_path)[2].n_updates == 4 and not (tmp_path / "model.npz").exists()
