@@ -1,0 +1,88 @@
+"""Source-to-target counts: a sparse matrix with a row per source id, of which only the touched cells are stored.
+
+A cell holds the attention that a target word has paid to a source word, summed over a corpus; the tables of the
+statistical aligners have the same form. Kept as CSR (indptr, indices, data), 8 bytes a cell, in memory and in
+alignments.npz. Notebook 06 watches it grow.
+"""
+
+import json
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import UserError
+from ..model.npz import load_arrays, save_arrays
+
+
+@dataclass
+class Counts:
+    """Row i: the cells indices[indptr[i] : indptr[i + 1]], ascending, with the weights data[...]."""
+
+    indptr: np.ndarray  # (Vs + 1) int64
+    indices: np.ndarray  # (cells) int32, target ids
+    data: np.ndarray  # (cells) float32
+    n_trg: int
+    info: dict = field(default_factory=dict)  # where they come from: method, threshold, epochs, pairs
+
+    @property
+    def n_src(self):
+        return len(self.indptr) - 1
+
+    @property
+    def n_cells(self):
+        return len(self.indices)
+
+    def row(self, src_id):
+        """The target ids and weights of one source id."""
+        cells = slice(self.indptr[src_id], self.indptr[src_id + 1])
+        return self.indices[cells], self.data[cells]
+
+    @property
+    def rows(self):
+        """(cells) the source id of every cell."""
+        return np.repeat(np.arange(self.n_src), np.diff(self.indptr))
+
+    @classmethod
+    def empty(cls, n_src, n_trg, info=None):
+        return cls(np.zeros(n_src + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), n_trg, info or {})
+
+    @classmethod
+    def from_cells(cls, src_ids, trg_ids, weights, n_src, n_trg, info=None):
+        """Cells in any order, each (source, target) once."""
+        order = np.lexsort((trg_ids, src_ids))
+        indptr = np.zeros(n_src + 1, np.int64)
+        np.cumsum(np.bincount(src_ids, minlength=n_src), out=indptr[1:])
+        indices, data = np.asarray(trg_ids)[order], np.asarray(weights)[order]
+        return cls(indptr, indices.astype(np.int32), data.astype(np.float32), n_trg, info or {})
+
+    def save(self, path):
+        """Write alignments.npz; the file is either complete or untouched."""
+        info = np.frombuffer(json.dumps({**self.info, "n_trg": self.n_trg}).encode(), np.uint8)
+        save_arrays(path, {"indptr": self.indptr, "indices": self.indices, "data": self.data, "info": info})
+
+    @classmethod
+    def load(cls, path):
+        arrays = load_arrays(path)
+        try:
+            info = json.loads(arrays["info"].tobytes())
+            counts = cls(arrays["indptr"], arrays["indices"], arrays["data"], info.pop("n_trg"), info)
+        except (KeyError, ValueError, AttributeError):
+            raise UserError(f"{path} holds no counts (it needs indptr, indices, data and info): make it again") from None
+        counts.check(path)
+        return counts
+
+    def check(self, path):
+        """Refuse a matrix that does not hold together, before anything indexes with it."""
+        kinds = [(self.indptr, np.int64), (self.indices, np.int32), (self.data, np.float32)]
+        sound = (
+            all(array.ndim == 1 and array.dtype == kind for array, kind in kinds)
+            and type(self.n_trg) is int
+            and len(self.indptr) > 0
+            and self.indptr[0] == 0
+            and self.indptr[-1] == len(self.indices) == len(self.data)
+            and (np.diff(self.indptr) >= 0).all()
+            and (len(self.indices) == 0 or 0 <= self.indices.min() <= self.indices.max() < self.n_trg)
+            and bool(np.isfinite(self.data).all())
+        )
+        if not sound:
+            raise UserError(f"{path}: its counts do not hold together, the file is damaged: make it again")

@@ -1,0 +1,48 @@
+"""score and corpus: files in, files or numbers out, no model."""
+
+import sys
+
+import click
+
+from ..errors import UsageError, UserError
+from .options import COUNT, DEFAULTS, FILE, Path
+
+
+@click.command()
+@click.argument("hypotheses", type=FILE)
+@click.argument("references", type=FILE)
+@click.option("--json", "as_json", is_flag=True, help="A JSON object instead of text.")
+def score(hypotheses, references, as_json):
+    """BLEU, TER and chrF of translations, with sacrebleu's signatures.
+
+    \b
+    python cli.py score test.hyp test.en
+    python cli.py decode < test.de | python cli.py score - test.en --json
+    """
+    from ..report.scores import format_scores, score_files
+
+    if hypotheses == references == "-":
+        raise UsageError("only one of the two files can be standard input (-)")
+    text = format_scores(score_files(hypotheses, references), as_json)
+    if sys.stdout is None:
+        raise UserError("standard output is closed: there is nowhere to write the scores to")
+    click.echo(text)
+
+
+@click.command()
+@click.option("-o", "--output", type=Path(), required=True, help="Directory to write train, dev and test files into.")
+@click.option("--overwrite", is_flag=True, help="Replace files of the same names.")
+@click.option("--seed", type=COUNT, default=DEFAULTS.seed, show_default=True, help="Of the generator.")
+@click.option("--tokenized", is_flag=True, help="Write tokens with spaces between them, as the alignments count them.")
+def corpus(output, overwrite, seed, tokenized):
+    """Write the embedded German-English corpus: raw text and gold word alignments.
+
+    \b
+    python cli.py corpus -o corpus
+
+    DIR/train.de, train.en, train.align (Pharaoh: i-j, source-target, counted from 0 over tokens), and the same
+    for dev and test.
+    """
+    from ..text.corpus.write import write_corpus
+
+    click.echo(write_corpus(output, seed, tokenized, overwrite), err=True)

@@ -1,0 +1,100 @@
+"""train: learn a model, and the alignments that its attention shows on the way."""
+
+import os
+
+import click
+
+from ..errors import UsageError
+from ..train.settings import Settings
+from .options import COUNT, FILE, POSITIVE, Number, Path, available_processors, setting
+
+
+@click.command()
+@click.option("--src", type=FILE, help="Source training text, a sentence a line (.gz too). [default: embedded corpus]")
+@click.option("--trg", type=FILE, help="Target training text, line by line the translation of --src.")
+@click.option("--dev-src", type=FILE, help="Source text to validate on after each epoch.")
+@click.option("--dev-trg", type=FILE, help="Its translation.")
+@click.option("--test-src", type=FILE, help="Source text to score when training ends. [default: the dev text]")
+@click.option("--test-trg", type=FILE, help="Its translation.")
+@click.option("-o", "--output", type=Path(), default="runs/default", show_default=True, help="Directory of the run.")
+@click.option("--resume", is_flag=True, help="Continue the run in the output directory.")
+@click.option("--overwrite", is_flag=True, help="Replace a run that is already in the output directory.")
+@setting("bpe", "BPE merges on each side, 0 = whole words.", type=COUNT)
+@setting("vocab_size", "Words in each vocabulary, eos and UNK included, 0 = all.", type=COUNT)
+@click.option("--shared", is_flag=True, help="One set of BPE codes and one vocabulary for both languages.")
+@click.option("--pretokenized", is_flag=True, help="The text is tokenized already: cut it at spaces only.")
+@setting("max_train_length", "Leave out training pairs with more units than this on a side.", type=POSITIVE)
+@setting("embedding", "Size of the word embeddings.", type=POSITIVE)
+@setting("hidden", "Size of the recurrent states.", type=POSITIVE)
+@setting("init", "How the parameters start.", type=click.Choice(["glorot", "dl4mt"]))
+@setting("dropout", "Share of values dropped while training.", type=Number(0, 1, max_open=True))
+@setting("batch_size", "Sentence pairs per update.", type=POSITIVE)
+@setting("pool", "Batches that are sorted by length together.", type=POSITIVE)
+@setting("learning_rate", "Adam's step size.", type=Number(0, min_open=True))
+@setting("clip", "Limit of the gradient's global norm, 0 = none.", type=Number(0))
+@setting("epochs", "Passes over the training text.", type=POSITIVE)
+@setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
+@setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)
+@setting("seed", "Of every random number.", type=COUNT)
+@click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
+@click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")
+@click.option("--max-updates", type=POSITIVE, help="Pause when the run has had so many updates.")
+@click.option("--save-every", type=POSITIVE, default=500, show_default=True, help="Updates between checkpoints.")
+@click.pass_context
+def train(context, output, resume, overwrite, max_minutes, max_updates, save_every, **options):
+    """Train a model; with no arguments, on the embedded German-English corpus.
+
+    \b
+    python cli.py train
+    python cli.py train --src train.de --trg train.en --dev-src dev.de --dev-trg dev.en -o runs/deen
+    python cli.py train -o runs/deen --resume
+
+    Progress goes to stderr. Ctrl-C saves the state; --resume continues from it, or from the last checkpoint
+    after a crash, to the same parameters as a run without a break.
+    """
+    from ..report.training import run_training
+    from ..train.loop import Limits
+    from ..train.run import new_run, resume_run
+    from ..train.status import Status
+
+    status = Status()
+    if resume and overwrite:
+        raise UsageError("--resume continues a run and --overwrite replaces it: choose one")
+    if resume:
+        run = resume_run(output, changes_on_resume(context, options))
+    else:
+        options["threads"] = options["threads"] or min(available_processors(), max(1, options["batch_size"] // 8))
+        check_text_options(options)
+        run = new_run(output, Settings(**options), status.line, overwrite)
+    raise SystemExit(run_training(run, status, Limits(max_minutes, max_updates, save_every)))
+
+
+def check_text_options(options):
+    """Parallel files come in pairs, and training text needs dev text."""
+    for side, other in (("src", "trg"), ("dev_src", "dev_trg"), ("test_src", "test_trg")):
+        for a, b in ((side, other), (other, side)):
+            if options[a] and not options[b]:
+                raise UsageError(f"--{a.replace('_', '-')} needs --{b.replace('_', '-')}: give both sides")
+    texts = [name for name in options if name.endswith(("src", "trg")) and options[name]]
+    if [options[name] for name in texts].count("-") > 1:
+        names = " and ".join("--" + name.replace("_", "-") for name in texts if options[name] == "-")
+        raise UsageError(f"{names}: only one text can come from standard input (-)")
+    for name in texts:
+        if options[name] != "-":
+            options[name] = os.path.abspath(options[name])  # so that --resume works from anywhere
+    if options["src"] and not options["dev_src"]:
+        raise UsageError("--src and --trg need --dev-src and --dev-trg: text to validate on, kept out of training")
+    if not options["src"] and (options["dev_src"] or options["test_src"]):
+        raise UsageError("--dev-src and --test-src need --src and --trg: the embedded corpus has its own")
+
+
+def changes_on_resume(context, options):
+    """The settings that --resume may change; any other that was given is refused."""
+    given = {name for name in options if context.get_parameter_source(name).name == "COMMANDLINE"}
+    refused = sorted(given - {"epochs", "patience", "learning_rate", "clip"})
+    if refused:
+        names = ", ".join("--" + name.replace("_", "-") for name in refused)
+        raise UsageError(
+            f"{names} cannot change with --resume: only --epochs, --patience, --learning-rate and --clip can"
+        )
+    return {name: options[name] for name in given}
