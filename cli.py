@@ -6,6 +6,9 @@ import sys
 import click
 
 from minnmt import __version__
+from minnmt.commands.align import align
+from minnmt.commands.audit import audit
+from minnmt.commands.candidates import candidates
 from minnmt.commands.decode import decode
 from minnmt.commands.text import corpus, score
 from minnmt.commands.train import train
@@ -29,7 +32,7 @@ def cli():
     """
 
 
-for command in (train, decode, score, corpus):
+for command in (train, decode, score, align, candidates, audit, corpus):
     cli.add_command(command)
 
 

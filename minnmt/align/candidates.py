@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernels.lists import best_cells
+
 
 @dataclass
 class Candidates:
@@ -40,10 +42,17 @@ def probabilities(counts, by="source"):
 def best_candidates(counts, n, by="source", min_prob=0.0):
     """The n best of every row, those with a probability below min_prob left out."""
     probs = probabilities(counts, by)
-    rows = counts.rows
-    order = np.lexsort((counts.indices, -probs, rows))
-    place = np.arange(len(order)) - np.repeat(counts.indptr[:-1], np.diff(counts.indptr))
-    kept = order[(place < n) & (probs[order] >= min_prob)]
-    indptr = np.zeros(counts.n_src + 1, np.int64)
-    np.cumsum(np.bincount(rows[kept], minlength=counts.n_src), out=indptr[1:])
-    return Candidates(indptr, counts.indices[kept], probs[kept], counts.n_trg)
+    chosen = np.empty(int(np.minimum(np.diff(counts.indptr), n).sum()), np.int64)
+    indptr = np.empty_like(counts.indptr)
+    best_cells(probs, counts.indptr, n, min_prob, chosen, indptr)
+    chosen = chosen[: indptr[-1]]
+    return Candidates(indptr, counts.indices[chosen], probs[chosen], counts.n_trg)
+
+
+def random_candidates(n_src, n_trg, n, seed=1):
+    """The control: n target words for every source word, drawn at random."""
+    rng = np.random.default_rng(seed)
+    n = min(n, n_trg)
+    ids = np.concatenate([np.zeros(0, np.int64), *(rng.choice(n_trg, n, replace=False) for _ in range(n_src))])
+    probs = np.full(len(ids), 1 / max(n, 1), np.float32)
+    return Candidates(np.arange(n_src + 1) * n, ids.astype(np.int32), probs, n_trg)

@@ -67,7 +67,7 @@ class Counts:
             info = json.loads(arrays["info"].tobytes())
             counts = cls(arrays["indptr"], arrays["indices"], arrays["data"], info.pop("n_trg"), info)
         except (KeyError, ValueError, AttributeError):
-            raise UserError(f"{path} holds no counts (it needs indptr, indices, data and info): make it again") from None
+            raise UserError(f"{path} holds no counts (indptr, indices, data and info): make it again") from None
         counts.check(path)
         return counts
 

@@ -1,10 +1,11 @@
 """What several commands share: kinds of values, and options with the checks that go with them."""
 
 import math
+import os
 
 import click
 
-from ..errors import UsageError
+from ..errors import UsageError, UserError
 from ..train.settings import Settings
 
 DEFAULTS = Settings()
@@ -56,14 +57,39 @@ MODEL_OPTIONS = (
     click.option("--vocab-trg", type=FILE, help="With --npz: the target vocabulary, JSON."),
     click.option("--bpe-src", type=FILE, help="With --npz: BPE codes of the source side."),
     click.option("--bpe-trg", type=FILE, help="With --npz: BPE codes of the target side."),
-    click.option("--any-vocab-size", is_flag=True, help="With --npz: take vocabularies of another size, as Nematus does."),
+    click.option("--any-vocab-size", is_flag=True, help="With --npz: vocabularies of any size, as Nematus has them."),
     click.option("--pretokenized", is_flag=True, help="With --npz: the text is tokenized already."),
 )
+SINGLE_FILES = ("vocab_src", "vocab_trg", "bpe_src", "bpe_trg", "any_vocab_size", "pretokenized")
+
+
+COUNTS_OPTIONS = (
+    click.option(
+        "--counts", multiple=True, metavar="NAME",
+        help="Counts to take candidates from: a file, or the NAME of DIR/alignments.NAME.npz (epoch3, model1, "
+        "fastalign, cooc); several are added up. [default: DIR/alignments.npz]",
+    ),
+    click.option(
+        "--by", type=click.Choice(["source", "target"]), default="source", show_default=True,
+        help="Rank candidates by p(target | source) or by p(source | target).",
+    ),
+    click.option("--min-prob", type=Number(0, 1), default=0.0, help="Leave out candidates less probable than this."),
+    click.option("--frequent", type=COUNT, default=0, help="Add the K most frequent words to every list."),
+)  # fmt: skip
 
 
 def model_options(command):
     """Give a command the options that name a model; model_from_options reads them."""
-    for option in reversed(MODEL_OPTIONS):
+    return with_options(command, MODEL_OPTIONS)
+
+
+def counts_options(command):
+    """Give a command the options that choose candidates; selector_from_options reads them."""
+    return with_options(command, COUNTS_OPTIONS)
+
+
+def with_options(command, options):
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -72,14 +98,60 @@ def model_from_options(options):
     """The model of a directory, or of the single files that --npz names."""
     from ..model.directory import load_model, load_npz_model
 
-    single = ("vocab_src", "vocab_trg", "bpe_src", "bpe_trg", "any_vocab_size", "pretokenized")
+    directory = directory_from_options(options)
+    return load_model(directory) if directory else load_npz_model(options["npz"], **single_files(options))
+
+
+def pipelines_from_options(options):
+    """(source, target) Pipelines of the model that the options name; its parameters are not read."""
+    from ..model.directory import load_config, load_npz_model, load_pipelines
+    from ..text.pipeline import Pipeline
+    from ..text.tokenizer import JOINER
+
+    directory = directory_from_options(options)
+    if directory:
+        if not os.path.exists(os.path.join(directory, "config.json")):
+            raise UserError(
+                f"{directory} is not a model directory (it has no config.json): name one with -m, or train one with "
+                f"python cli.py train -o {directory}"
+            )
+        return load_pipelines(directory, load_config(directory)["settings"])
+    if options["any_vocab_size"]:  # only the parameters know the sizes
+        model = load_npz_model(options["npz"], **single_files(options))
+        return model.src, model.trg
+    src, trg = (Pipeline.load(options[f"vocab_{side}"], options[f"bpe_{side}"]) for side in ("src", "trg"))
+    src.pretokenized = trg.pretokenized = options["pretokenized"] or not any(JOINER in w for w in src.vocab.words)
+    return src, trg
+
+
+def directory_from_options(options):
+    """The model directory that the options name, or None with --npz; what does not go together is refused."""
     if options["npz"] is None:
-        for name in single:
+        for name in SINGLE_FILES:
             if options[name]:
                 raise UsageError(f"--{name.replace('_', '-')} goes with --npz; a model directory (-m) has its own")
-        return load_model(options["directory"] or "runs/default")
+        return options["directory"] or "runs/default"
     if options["directory"]:
         raise UsageError("-m names a model directory and --npz a single file: choose one")
     if not (options["vocab_src"] and options["vocab_trg"]):
         raise UsageError("--npz needs --vocab-src and --vocab-trg, the model's two JSON vocabularies")
-    return load_npz_model(options["npz"], **{name: options[name] for name in single})
+    return None
+
+
+def single_files(options):
+    return {name: options[name] for name in SINGLE_FILES}
+
+
+def selector_from_options(options, model):
+    """What chooses the words of each sentence; None for the full vocabulary (--topn 0)."""
+    from ..align.sources import make_selector
+
+    if not options["topn"]:
+        for name in ("counts", "min_prob", "frequent"):
+            if options[name]:
+                raise UsageError(f"--{name.replace('_', '-')} goes with --topn N: without it, all words are allowed")
+        return None
+    return make_selector(
+        options["counts"], directory_from_options(options), options["topn"], len(model.src.vocab), len(model.trg.vocab),
+        options["by"], options["min_prob"], options["frequent"],
+    )  # fmt: skip

@@ -35,6 +35,8 @@ from .options import COUNT, FILE, POSITIVE, Number, Path, available_processors, 
 @setting("epochs", "Passes over the training text.", type=POSITIVE)
 @setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
 @setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)
+@setting("align_from_epoch", "Count the attention from this epoch on, 0 = never.", type=COUNT)
+@setting("align_threshold", "Count only attention weights above this.", type=Number(0, 1, max_open=True))
 @setting("seed", "Of every random number.", type=COUNT)
 @click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")

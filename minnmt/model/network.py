@@ -1,7 +1,8 @@
 """The whole network for one batch: ids in, negative log-likelihoods and attention out, and back to gradients.
 
 Attention weights leave as plain arrays, and the words the softmax runs over come in as an array of ids, so that
-whatever counts alignments or chooses candidates lives outside. Notebook 04.
+whatever counts alignments or chooses candidates lives outside: `ids` is None for all words, an array for one list
+that serves the whole batch, or a list of arrays, one for each sentence. Notebook 04.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from ..nn.dropout import dropout_backward, dropout_forward
 from ..nn.embedding import embedding_backward, embedding_forward
 from ..nn.functions import flat
 from ..nn.gru import gru_inputs
+from ..nn.list_softmax import list_log_softmax, list_softmax_loss_backward, list_softmax_loss_forward
 from ..nn.readout import ReadoutCache, readout_backward, readout_forward
 from ..nn.softmax import SoftmaxCache, log_softmax, softmax_loss_backward, softmax_loss_forward
 from ..nn.start_state import StartCache, start_state_backward, start_state_forward
@@ -48,7 +50,7 @@ class NetworkCache(NamedTuple):
     start: StartCache
     decoder: DecoderCache
     readout: ReadoutCache
-    softmax: SoftmaxCache
+    softmax: SoftmaxCache | list  # with a list for each sentence, a cache for each
     dropped: dict  # dropout masks by place
 
 
@@ -69,25 +71,27 @@ def previous_words(trg_ids, table):
     return np.concatenate([np.zeros((1, *trg_ids.shape[1:], table.shape[1]), table.dtype), y])
 
 
-def next_word(y, s, memory, params, ids=None):
+def next_word(y, s, memory, params, words=None):
     """One step of a search: y (N,E) the words before, s (N,H) -> s (N,H), log-probabilities (N,V), alpha (S,N).
 
-    With `ids` (K) the log-probabilities (N,K) are over those words alone.
+    With `words` (ListedWords) the log-probabilities (N,M) are over each sentence's own list.
     """
     s, c, alpha, _ = decoder_step_forward(*gru_inputs(y, params.decoder_gru), s, memory, params)
     o, _ = readout_forward(s, y, c, params.readout)
-    return s, log_softmax(o, params.softmax, ids), alpha
+    logp = log_softmax(o, params.softmax) if words is None else list_log_softmax(o, words)
+    return s, logp, alpha
 
 
 def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
-    """batch (see minnmt/text/batches.py), ids (K) ascending or None for all words -> NetworkOutput, cache."""
+    """batch (see minnmt/text/batches.py), ids: None, an array or a list of B arrays -> NetworkOutput, cache."""
     T, B = batch.trg_ids.shape
     s0, memory, (encoder_cache, start_cache, dropped) = encode(batch.src_ids, batch.src_mask, params, dropout)
     y, dropped["y"] = dropout(previous_words(batch.trg_ids, params.trg_embedding))
     states, contexts, alphas, decoder_cache = decoder_forward(y, s0, memory, params)
     o, readout_cache = readout_forward(flat(states), flat(y), flat(contexts), params.readout)
     o, dropped["o"] = dropout(o)
-    nll, softmax_cache = softmax_loss_forward(
+    loss = list_softmax_loss_forward if isinstance(ids, list) else softmax_loss_forward
+    nll, softmax_cache = loss(
         o, batch.trg_ids.reshape(-1), batch.trg_mask.reshape(-1), params.softmax, ids
     )
     cache = NetworkCache(
@@ -101,7 +105,8 @@ def network_backward(dnll, cache, params, grads):
     """dnll (B): the gradient of each sentence's nll; adds the gradient of every parameter into grads."""
     T, S, B = cache.decoder.alphas.shape
     # forward: nll = sum over the words of the softmax losses
-    do = softmax_loss_backward(np.tile(dnll, T), cache.softmax, params.softmax, grads.softmax)
+    loss_backward = list_softmax_loss_backward if isinstance(cache.softmax, list) else softmax_loss_backward
+    do = loss_backward(np.tile(dnll, T), cache.softmax, params.softmax, grads.softmax)
     do = dropout_backward(do, cache.dropped["o"])
     # forward: o = readout(states, y, contexts)
     dstates, dy, dcontexts = (

@@ -49,6 +49,11 @@ def test_report(split, model, n_threads=1):
 
 def attention_error_rate(split, model):
     """Alignment error rate of the attention's hardest links, reference in hand, against the gold alignments."""
+    return alignment_error_rate(attention_links(split, model), [parse_pharaoh(line) for line in split.alignments])
+
+
+def attention_links(split, model):
+    """Every target word's hardest attention, reference in hand -> a set of word links for each pair."""
     src_units = [model.src.units(line) for line in split.src]
     trg_units = [model.trg.units(line) for line in split.trg]
     src, trg = map(model.src.vocab.encode, src_units), map(model.trg.vocab.encode, trg_units)
@@ -58,7 +63,7 @@ def attention_error_rate(split, model):
         for b, i in enumerate(chosen):
             words = word_numbers(src_units[i], model.src), word_numbers(trg_units[i], model.trg)
             found[i] = hardest_links(word_weights(alphas[:, :, b], *words))
-    return alignment_error_rate(found, [parse_pharaoh(line) for line in split.alignments])
+    return found
 
 
 def decode_test_set(model, output):

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..model.network import encode, next_word
 from ..nn.attention import Memory
+from ..nn.list_softmax import gather_lists
 from ..text.batches import pad
 from ..text.vocab import EOS
 
@@ -62,10 +63,14 @@ class Trace(NamedTuple):
     alpha: np.ndarray | None  # (B,K,S) attention when the word was chosen, by the place one step before
 
 
-def beam_search(sentences, params, settings):
-    """sentences: B lists of source ids without eos -> B lists of Hypothesis, best first."""
+def beam_search(sentences, params, settings, lists=None):
+    """sentences: B lists of source ids without eos -> B lists of Hypothesis, best first.
+
+    With `lists`, B arrays of target ids, ascending and with eos, each sentence is translated with its words alone.
+    """
     B, K = len(sentences), settings.beam
     s0, memory, _ = encode(*pad(sentences), params)
+    listed = None if lists is None else gather_lists(lists, params.softmax)
     longest = np.array([settings.longest(src) for src in sentences])
     ended = [[] for _ in range(B)]
     trace = []
@@ -77,10 +82,12 @@ def beam_search(sentences, params, settings):
     logps = np.full((B, K), -np.inf)  # float64: a long sum in float32 would round close rivals together
     logps[:, 0] = 0  # all hypotheses are still the same empty one: only one of them counts
     for t in range(int(longest.max()) + 1):
-        s, y_logp, alpha = next_word(y, s, memory, params)
+        s, y_logp, alpha = next_word(y, s, memory, params, listed)
         _only_eos(y_logp, np.repeat(longest[active] == t, K))
         free = np.array([K - len(ended[b]) for b in active])
         parents, words, logps = _best_extensions(logps, y_logp, free)
+        if listed is not None:
+            words = np.take_along_axis(listed.ids, words, axis=1)
         trace.append(_record(B, active, parents, words, alpha if settings.keep_attention else None))
         _collect(ended, active, words, logps, t, settings.length_penalty)
         logps[words == EOS] = -np.inf
@@ -91,6 +98,7 @@ def beam_search(sentences, params, settings):
         if not going.all():
             kept = np.flatnonzero(np.repeat(going, K))
             memory = Memory(*(array.take(kept, axis=1) for array in memory))  # contiguous, as the kernels like it
+            listed = listed and listed.keep(going)
         active, logps, words = active[going], logps[going], words[going]
         s, y = s[rows], params.trg_embedding[words.reshape(-1)]
     return [
@@ -100,7 +108,7 @@ def beam_search(sentences, params, settings):
 
 
 def _only_eos(y_logp, rows):
-    """Leave the rows that have reached their longest length no word but eos."""
+    """Leave the rows that have reached their longest length no word but eos, the first of every list."""
     if rows.any():
         y_logp[rows, :EOS] = -np.inf
         y_logp[rows, EOS + 1 :] = -np.inf

@@ -15,14 +15,17 @@ BATCHES_PER_CHUNK = 16
 class Output:
     """Translates chunks of lines and writes what was asked for, in order."""
 
-    def __init__(self, model, settings, path, alignments_path, alignment_format, batch_size, n_threads):
-        self.model, self.settings = model, settings
+    def __init__(
+        self, model, settings, path, alignments_path, alignment_format, batch_size, n_threads, selector=None
+    ):
+        self.model, self.settings, self.selector = model, settings, selector
         self.path = "-" if is_stdout(path) else path
         self.alignments_path, self.alignment_format = alignments_path, alignment_format
         self.batch_size, self.n_threads = batch_size, n_threads
         self._check_paths()  # now, not after all the work
         self.n_lines = 0
         self.kept, self.alignment_lines = [], []
+        self.list_sizes, self.src_lengths = [], []  # of the lines that are not blank
 
     def _check_paths(self):
         if self.path == "-" and sys.stdout is None:
@@ -49,7 +52,9 @@ class Output:
 
     def add(self, lines):
         """Translate lines; on stdout they appear at once, a file is written when all is done. Returns the best."""
-        translations = translate(lines, self.model, self.settings, self.batch_size, self.n_threads)
+        translations = translate(lines, self.model, self.settings, self.batch_size, self.n_threads, self.selector)
+        self.list_sizes += [t.list_size for t in translations if t.src_units]
+        self.src_lengths += [len(t.src_units) for t in translations if t.src_units]
         printed = [line for t in translations for line in self._format(t)]
         if self.path == "-":
             sys.stdout.write("".join(line + "\n" for line in printed))
@@ -66,6 +71,17 @@ class Output:
             write_lines(self.path, self.kept)
         if self.alignments_path:
             write_lines(self.alignments_path, self.alignment_lines)
+
+    def list_report(self):
+        """What the lists were like, in a line; "" without any."""
+        if not self.selector or not self.list_sizes:
+            return ""
+        per_word = sum(size / length for size, length in zip(self.list_sizes, self.src_lengths)) / len(self.list_sizes)
+        mean, V = sum(self.list_sizes) / len(self.list_sizes), len(self.model.trg.vocab)
+        return (
+            f"lists: {per_word:.1f} candidates per source word on average, {mean:,.1f} words per sentence, "
+            f"{100 * mean / V:.2f} % of the vocabulary of {V:,}"
+        )
 
     def _format(self, translation):
         number, self.n_lines = self.n_lines, self.n_lines + 1

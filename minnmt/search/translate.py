@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..align.links import format_pharaoh, hardest_links, word_weights
+from ..text.batches import pad
 from ..text.bpe import unit_words
 from ..threads import thread_pool
 from .beam import SearchSettings, beam_search
@@ -20,22 +21,28 @@ class Translation:
     src_units: list
     lines: list
     hypotheses: list
+    list_size: int = 0  # words that its list had; 0 when all words were allowed
 
     @property
     def best(self):
         return self.lines[0] if self.lines else ""
 
 
-def translate(lines, model, settings=None, batch_size=32, n_threads=1):
-    """Raw lines -> a list of Translation in the same order."""
+def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=None):
+    """Raw lines -> a list of Translation in the same order.
+
+    A selector (minnmt/align/selector.py) gives each sentence the list of words it may use.
+    """
     settings = settings or SearchSettings()
     units = [model.src.units(line) for line in lines]
     answers = [Translation(u, [], []) for u in units]
 
     def work(chosen):
         sentences = [model.src.vocab.encode(units[i]) for i in chosen]
-        for i, hypotheses in zip(chosen, beam_search(sentences, model.params, settings)):
+        lists = selector and selector.lists(*pad(sentences))
+        for b, (i, hypotheses) in enumerate(zip(chosen, beam_search(sentences, model.params, settings, lists))):
             answers[i].hypotheses = hypotheses
+            answers[i].list_size = len(lists[b]) if lists else 0
             answers[i].lines = [model.trg.text(h.ids) for h in hypotheses]
 
     batches = list(_batches(units, batch_size, settings.beam, model.params))

@@ -1,7 +1,8 @@
 """The state of a run on disk, complete enough to continue to the very same bits.
 
-checkpoint.npz holds the parameters, Adam's moments and the counters. Random numbers need no state: the order of
-an epoch is drawn from (seed, epoch) and the dropout of an update from (seed, update), so both can be drawn again.
+checkpoint.npz holds the parameters, Adam's moments, the counters and the attention counts of the epoch under
+way. Random numbers need no state: the order of an epoch is drawn from (seed, epoch) and the dropout of an update from
+(seed, update), so both can be drawn again.
 """
 
 import json
@@ -11,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from ..align.counts import Counts
 from ..errors import UserError
 from ..model.npz import STORED_NAMES, from_stored, load_arrays, save_arrays, to_stored
 from ..model.parameters import Parameters
 from .adam import Adam
 
 TREES = ("param", "adam_m", "adam_v")
+CSR = ("indptr", "indices", "data")
 
 
 @dataclass
@@ -36,16 +39,17 @@ class Progress:
     log: list = field(default_factory=list)  # one dictionary per validation
 
 
-def save_checkpoint(directory, params, adam, progress):
+def save_checkpoint(directory, params, adam, progress, counts):
     """Write checkpoint.npz; an interrupted write leaves the one before in place."""
     arrays = {}
     for tree_name, tree in zip(TREES, (params, adam.m, adam.v)):
         arrays.update({f"{tree_name}.{name}": a for name, a in to_stored(tree).items()})
+    arrays.update({f"counts.{name}": getattr(counts, name) for name in CSR})
     arrays["progress"] = np.frombuffer(json.dumps(asdict(progress)).encode(), np.uint8)
     save_arrays(Path(directory) / "checkpoint.npz", arrays)
 
 
-def load_checkpoint(directory) -> tuple[Parameters, Adam, Progress]:
+def load_checkpoint(directory) -> tuple[Parameters, Adam, Progress, Counts]:
     """Read checkpoint.npz back."""
     path = Path(directory) / "checkpoint.npz"
     if not path.exists():
@@ -54,6 +58,7 @@ def load_checkpoint(directory) -> tuple[Parameters, Adam, Progress]:
     try:
         progress = Progress(**json.loads(arrays["progress"].tobytes()))
         params, m, v = (from_stored({n: arrays[f"{tree}.{n}"] for n in STORED_NAMES}) for tree in TREES)
-        return params, Adam(m, v, progress.n_updates), progress
+        counts = Counts(*(arrays[f"counts.{name}"] for name in CSR), len(params.trg_embedding))
+        return params, Adam(m, v, progress.n_updates), progress, counts
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} is not a checkpoint of this version of minnmt ({error}): train again") from None

@@ -84,14 +84,8 @@ def train_epoch(run, workers, status, limits):
             return pause
         began = time.monotonic()
         outputs = update(run, chosen, workers)
-        nll = sum(float(output.nll.sum()) for _, output in outputs)
-        n_words = sum(int(batch.trg_mask.sum()) for batch, _ in outputs)
-        progress.position += 1
-        progress.n_updates += 1
-        progress.epoch_nll += nll
-        progress.epoch_words += n_words
+        run.count(outputs, status)
         progress.seconds += time.monotonic() - began
-        status.update(run, nll, n_words)
         if progress.n_updates % limits.save_every == 0:
             save_if_finite(run)
     return limits.reached(progress.n_updates) if limits.stop else ""
@@ -102,16 +96,23 @@ def update(run, chosen, workers):
 
     The outputs hold the attention weights of every sentence pair as plain arrays.
     """
-    number = run.progress.n_updates + 1
-    grads, outputs = workers.gradients(run, chosen, number)
-    nll = sum(float(output.nll.sum()) for _, output in outputs)
-    norm = clip_gradients(grads, run.settings.clip)
+    outputs, nll, norm = gradient_step(run, chosen, workers)
     if not (math.isfinite(norm) and math.isfinite(nll)):
         if is_finite(run.params):
             run.save()  # the state before this update
+        number = run.progress.n_updates + 1
         stop_on_bad_numbers(run, number, f"gave a loss of {nll} and a gradient norm of {norm}")
-    run.adam.update(run.params, grads, run.progress.learning_rate, workers.map)
     return outputs
+
+
+def gradient_step(run, chosen, workers):
+    """The same without a look at the outcome -> outputs, nll, gradient norm; a bad outcome changes nothing."""
+    grads, outputs = workers.gradients(run, chosen, run.progress.n_updates + 1)
+    nll = sum(float(output.nll.sum()) for _, output in outputs)
+    norm = clip_gradients(grads, run.settings.clip)
+    if math.isfinite(norm) and math.isfinite(nll):
+        run.adam.update(run.params, grads, run.progress.learning_rate, workers.map)
+    return outputs, nll, norm
 
 
 def is_finite(params):
@@ -162,6 +163,8 @@ def end_epoch(run, validate, status):
         progress.epochs_since_best += 1
         if progress.epochs_since_best % settings.halve_after == 0:
             progress.learning_rate /= 2
+    if run.counts_attention:
+        run.save_counts()
     progress.log.append(row)
     run.save_log()
     progress.epoch, progress.position = progress.epoch + 1, 0

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
+from ..align.accumulator import Accumulator, add_counts
+from ..align.counts import Counts
 from ..errors import UsageError, UserError
 from ..files import make_directory, remove_leftovers, write_atomically
 from ..model.directory import Model, load_config, load_pipelines, save_config
@@ -36,13 +38,57 @@ class Run:
     trg: list
     dev: Split
     test: Split
+    attention: Accumulator = None  # the counts of the epoch under way
+
+    def __post_init__(self):
+        if self.attention is None:
+            self.start_counting()
 
     @property
     def params(self) -> Parameters:
         return self.model.params
 
     def save(self):
-        save_checkpoint(self.directory, self.params, self.adam, self.progress)
+        save_checkpoint(self.directory, self.params, self.adam, self.progress, self.attention.counts())
+
+    def start_counting(self):
+        """An empty matrix for the next epoch's attention."""
+        sizes = self.params.sizes()
+        self.attention = Accumulator(sizes["src_words"], sizes["trg_words"], self.settings.align_threshold)
+
+    def count(self, outputs, status):
+        """Note what an update gave, [(Batch, NetworkOutput)]: its words, its loss, its attention."""
+        nll = sum(float(output.nll.sum()) for _, output in outputs)
+        n_words = sum(int(batch.trg_mask.sum()) for batch, _ in outputs)
+        if self.counts_attention:
+            for batch, output in outputs:
+                self.attention.add_attention(output.alphas, batch)
+        self.progress.position += 1
+        self.progress.n_updates += 1
+        self.progress.epoch_nll += nll
+        self.progress.epoch_words += n_words
+        status.update(self, nll, n_words)
+
+    @property
+    def counts_attention(self):
+        """Whether the attention of the epoch under way is counted."""
+        return 0 < self.settings.align_from_epoch <= self.progress.epoch
+
+    def save_counts(self):
+        """Write the epoch's counts, alignments.epochN.npz, and add them to those of all epochs, alignments.npz."""
+        epoch = self.progress.epoch
+        info = {"method": "attention", "threshold": self.settings.align_threshold, "pairs": len(self.src)}
+        counts = self.attention.counts({**info, "epochs": [epoch]})
+        counts.save(self.directory / f"alignments.epoch{epoch}.npz")
+        path = self.directory / "alignments.npz"
+        before = Counts.load(path) if path.exists() else None
+        if before is None:
+            counts.save(path)
+        elif epoch not in before.info["epochs"]:  # a run that is killed after this comes here a second time
+            total = add_counts([before, counts])
+            total.info = {**info, "epochs": [*before.info["epochs"], epoch]}
+            total.save(path)
+        self.start_counting()
 
     def save_best(self):
         save_parameters(self.directory / "model.npz", self.params)
@@ -79,9 +125,9 @@ def new_run(directory, settings, say=print, overwrite=False):
         say(f"{left_out:,} pairs are left out: blank, or longer than {settings.max_train_length} units")
     params = first_parameters(settings, src_pipeline, trg_pipeline)
     make_directory(directory)
-    remove_leftovers(directory, FILES)
-    for name in FILES:
-        (directory / name).unlink(missing_ok=True)
+    remove_leftovers(directory, (*FILES, "alignments*.npz"))
+    for path in [*(directory / name for name in FILES), *directory.glob("alignments*.npz")]:
+        path.unlink(missing_ok=True)
     src_pipeline.save(directory, "src")
     trg_pipeline.save(directory, "trg")
     config = {"minnmt": __version__, "settings": asdict(settings), "data": fingerprint(src, trg)}
@@ -102,7 +148,7 @@ def resume_run(directory, changes=None):
     settings = Settings.from_config(config)
     if "-" in (settings.src, settings.trg, settings.dev_src, settings.dev_trg, settings.test_src, settings.test_trg):
         raise UserError(f"{directory} was trained on text from standard input, which is gone: it cannot be resumed")
-    remove_leftovers(directory, FILES)
+    remove_leftovers(directory, (*FILES, "alignments*.npz"))
     pipelines = load_pipelines(directory, config["settings"])
     train, dev = load_split(settings, "train"), load_split(settings, "dev")
     test = load_split(settings, "test")
@@ -112,8 +158,9 @@ def resume_run(directory, changes=None):
             f"the training text is not the one that {directory} was started with: put the old files back, "
             "or start a new run"
         )
+    counts = None
     if (directory / "checkpoint.npz").exists():
-        params, adam, progress = load_checkpoint(directory)
+        params, adam, progress, counts = load_checkpoint(directory)
         if params.sizes() != sizes(settings, *pipelines):
             raise UserError(f"{directory}/checkpoint.npz is of another network than config.json says: train again")
     else:  # stopped before its first checkpoint: begin again with the same numbers
@@ -122,7 +169,10 @@ def resume_run(directory, changes=None):
     if changes and "learning_rate" in changes:
         progress.learning_rate = settings.learning_rate
     save_config(directory, config)
-    return Run(directory, settings, Model(params, *pipelines, config), adam, progress, src, trg, dev, test)
+    run = Run(directory, settings, Model(params, *pipelines, config), adam, progress, src, trg, dev, test)
+    if counts is not None:
+        run.attention.add(counts)
+    return run
 
 
 def first_parameters(settings, src_pipeline, trg_pipeline):

@@ -35,6 +35,8 @@ class Settings:
     patience: int = 4  # epochs without a better dev BLEU before training stops
     halve_after: int = 1  # epochs without a better dev BLEU before the learning rate is halved
     seed: int = 1
+    align_from_epoch: int = 2  # attention is counted from this epoch on; 0 = never
+    align_threshold: float = 0.1  # only weights above it are counted
     threads: int = 2  # that share a batch; part of the settings, because rounding depends on it
 
     @classmethod

@@ -45,7 +45,9 @@ def test_score_text_json_and_a_pipe(tmp_path):
 
 def test_a_run_leaves_exactly_the_files_of_a_model_directory(tiny_run):
     names = {path.name for path in tiny_run.iterdir()}
-    assert names == {"config.json", "model.npz", "vocab.src.json", "vocab.trg.json", "checkpoint.npz", "log.tsv"}
+    counts = {"alignments.npz", "alignments.epoch2.npz", "alignments.epoch3.npz", "alignments.epoch4.npz"}
+    model = {"config.json", "model.npz", "vocab.src.json", "vocab.trg.json", "checkpoint.npz", "log.tsv"}
+    assert names == model | counts
     config = json.loads((tiny_run / "config.json").read_text())
     assert config["settings"]["seed"] == 1 and config["minnmt"]
 

@@ -36,6 +36,7 @@ from minnmt.nn.gru import (
     gru_step_backward,
     gru_step_forward,
 )
+from minnmt.nn.list_softmax import list_softmax_loss_backward, list_softmax_loss_forward
 from minnmt.nn.readout import readout_backward, readout_forward
 from minnmt.nn.softmax import softmax_loss_backward, softmax_loss_forward
 from minnmt.nn.start_state import start_state_backward, start_state_forward
@@ -259,9 +260,27 @@ def test_softmax_loss(rng, params, ids):
     )  # fmt: skip
 
 
+@checks("list_softmax_loss")
+def test_list_softmax_loss(rng, params):
+    """Two sentences of three words, each with its own list; the second sentence's last word is padding."""
+    p, o, weights = params.softmax, draw(rng, 6, E), draw(rng, 6)
+    lists = [np.array([0, 1, 4, 6]), np.array([0, 1, 2])]
+    targets, mask = np.array([4, 2, 6, 0, 0, 7]), np.array([1.0, 1, 1, 1, 1, 0])
+    g = zeros_like(p)
+    nll, caches = list_softmax_loss_forward(o, targets, mask, p, lists)
+    assert nll[5] == 0
+    do = list_softmax_loss_backward(weights, caches, p, g)
+    check_gradients(
+        lambda: (list_softmax_loss_forward(o, targets, mask, p, lists)[0] * weights).sum(),
+        arrays_of(p, o=o), arrays_of(g, o=do),
+    )  # fmt: skip
+
+
 @checks("network")
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
-@pytest.mark.parametrize("ids", [None, np.array([0, 1, 2, 3, 5, 7])])
+@pytest.mark.parametrize(
+    "ids", [None, np.array([0, 1, 2, 3, 5, 7]), [np.array([0, 1, 2, 5, 7, 9]), np.array([0, 1, 2, 3, 5])]]
+)
 def test_network(rng, params, dropout, ids):
     batch = make_batch([[2, 8, 3, 8], [4]], [[5, 2, 7], [3, 3, 3, 2, 5]])
 

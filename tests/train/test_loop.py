@@ -11,7 +11,7 @@ from minnmt.model.npz import load_parameters
 from minnmt.model.parameters import named_arrays
 from minnmt.report.validation import validate
 from minnmt.train import loop
-from minnmt.train.checkpoint import Progress, load_checkpoint, save_checkpoint
+from minnmt.train.checkpoint import Progress, load_checkpoint
 from minnmt.train.loop import Limits, train
 from tests.train.toy import Watcher, scripted, toy_run
 
@@ -66,11 +66,15 @@ def test_a_pause_in_mid_epoch_leaves_no_trace_in_the_numbers(tmp_path):
     train(paused, scripted(10, 15), Watcher(), Limits(max_updates=11))  # in the second epoch, at a better BLEU
     assert paused.progress.n_updates == 11
     fresh = toy_run(tmp_path / "paused", dropout=0.2)
-    fresh.model.params, fresh.adam, fresh.progress = load_checkpoint(tmp_path / "paused")
+    fresh.model.params, fresh.adam, fresh.progress, counts = load_checkpoint(tmp_path / "paused")
+    fresh.attention.add(counts)
     train(fresh, scripted(5, 20), Watcher(), Limits())
 
     assert same_arrays(through.params, fresh.params)
     assert same_arrays(through.adam.v, fresh.adam.v)
+    for name in ("alignments.npz", "alignments.epoch2.npz", "alignments.epoch3.npz"):
+        assert (tmp_path / "paused" / name).read_bytes() == (tmp_path / "through" / name).read_bytes()
+    assert not (tmp_path / "through" / "alignments.epoch1.npz").exists()
 
 
 def test_the_best_model_is_the_same_with_and_without_a_pause(tmp_path):
@@ -81,7 +85,7 @@ def test_the_best_model_is_the_same_with_and_without_a_pause(tmp_path):
 
     train(toy_run(tmp_path / "paused", epochs=2), scripted(10, 15), Watcher(), Limits(max_updates=11))
     resumed = toy_run(tmp_path / "paused", epochs=2)
-    resumed.model.params, resumed.adam, resumed.progress = load_checkpoint(tmp_path / "paused")
+    resumed.model.params, resumed.adam, resumed.progress, _ = load_checkpoint(tmp_path / "paused")
     train(resumed, scripted(5), Watcher(), Limits())
     kept = [load_parameters(tmp_path / name / "model.npz") for name in ("through", "paused")]
     assert same_arrays(*kept)
@@ -103,7 +107,7 @@ def test_a_bad_gradient_stops_with_its_update_and_keeps_the_state_before(tmp_pat
     monkeypatch.setattr(loop, "clip_gradients", clip)
     with pytest.raises(UserError, match="update 6 .*nan"):
         train(run, scripted(1), Watcher(), Limits(save_every=2))
-    params, _, progress = load_checkpoint(tmp_path)
+    params, _, progress, _ = load_checkpoint(tmp_path)
     assert progress.n_updates == 5
     assert all(np.array_equal(a, states[5][name]) for name, a in named_arrays(params))
 
@@ -115,7 +119,7 @@ def test_a_poisoned_parameter_stops_with_its_update_and_keeps_a_finite_checkpoin
 
     with pytest.raises(UserError, match="update 6"):
         train(toy_run(tmp_path, epochs=1), scripted(1), Watcher(poison), Limits(save_every=2))
-    params, adam, progress = load_checkpoint(tmp_path)
+    params, adam, progress, _ = load_checkpoint(tmp_path)
     assert finite(params) and finite(adam.m) and finite(adam.v)
     assert progress.n_updates == 4
 
@@ -131,8 +135,8 @@ def test_an_exploding_learning_rate_leaves_no_broken_numbers_on_disk(tmp_path):
 def test_checkpoint_round_trip(tmp_path):
     run = toy_run(tmp_path)
     train(run, scripted(3.3), Watcher(), Limits(max_updates=11))
-    save_checkpoint(tmp_path, run.params, run.adam, run.progress)
-    params, adam, progress = load_checkpoint(tmp_path)
+    run.save()
+    params, adam, progress, _ = load_checkpoint(tmp_path)
     for ours, theirs in ((run.params, params), (run.adam.m, adam.m), (run.adam.v, adam.v)):
         assert same_arrays(ours, theirs)
     assert adam.n_updates == run.adam.n_updates == 11

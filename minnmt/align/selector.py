@@ -1,0 +1,51 @@
+"""Selectors: which target words compete when a sentence is translated.
+
+A sentence's list is the union of its source words' candidates (eos is a source word too), and eos, UNK and the k most
+frequent words always. Every sentence has its own list, whatever batch it is in. Notebook 07.
+"""
+
+import numpy as np
+
+from kernels.lists import sentence_lists
+
+from ..text.vocab import EOS, UNK
+
+
+class Selector:
+    """Lists from a table of candidates per source word."""
+
+    def __init__(self, candidates, frequent=0):
+        self.candidates = candidates
+        self.always = always_words(candidates.n_trg, frequent)
+
+    def lists(self, src_ids, src_mask, trg_ids=None, trg_mask=None):
+        """src_ids, src_mask (S,B) -> B arrays of target ids, ascending, each once.
+
+        With trg_ids and trg_mask (T,B), as in training, each sentence's own target words are among them.
+        """
+        B = src_ids.shape[1]
+        if trg_ids is None:
+            trg_ids, trg_mask = np.zeros((0, B), src_ids.dtype), np.zeros((0, B), src_mask.dtype)
+        c = self.candidates
+        most = int((np.diff(c.indptr)[src_ids] * (src_mask > 0)).sum()) + B * (len(self.always) + len(trg_ids))
+        ids, starts = np.empty(most, np.int64), np.empty(B + 1, np.int64)
+        sentence_lists(
+            src_mask, src_ids, trg_mask, trg_ids, c.indptr, c.ids, self.always, c.n_trg, ids, starts
+        )
+        return [ids[starts[b] : starts[b + 1]] for b in range(B)]
+
+
+class FrequentSelector:
+    """The same number of words a source word, but always the most frequent ones: what a list must beat."""
+
+    def __init__(self, n, n_trg):
+        self.n, self.n_trg = n, n_trg
+
+    def lists(self, src_ids, src_mask):
+        lengths = (src_mask > 0).sum(axis=0)
+        return [always_words(self.n_trg, self.n * int(length)).astype(np.int64) for length in lengths]
+
+
+def always_words(n_trg, frequent):
+    """eos, UNK and the most frequent words: a vocabulary is sorted by frequency, so they are the first ids."""
+    return np.arange(min(max(EOS, UNK) + 1 + frequent, n_trg), dtype=np.int32)

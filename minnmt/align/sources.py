@@ -1,0 +1,58 @@
+"""Where a selector's counts come from: files beside the model, files anywhere, or nothing at all."""
+
+from pathlib import Path
+
+from ..errors import UsageError, UserError
+from .accumulator import add_counts
+from .candidates import best_candidates, random_candidates
+from .counts import Counts
+from .selector import FrequentSelector, Selector
+
+CONTROLS = ("frequent", "random")  # selectors that need no counts
+
+
+def counts_path(name, directory):
+    """"epoch3" -> DIR/alignments.epoch3.npz, if it is there; anything else is the path of a file."""
+    beside = Path(directory) / f"alignments.{name}.npz" if directory else None
+    return beside if beside and beside.exists() else Path(name)
+
+
+def load_counts(names, directory, n_src, n_trg):
+    """The sum of the counts that are named; with no name, the model directory's alignments.npz."""
+    paths = [counts_path(name, directory) for name in names]
+    if not paths:
+        if directory is None:
+            raise UsageError("a single .npz has no counts of its own: name some with --counts")
+        paths = [Path(directory) / "alignments.npz"]
+    parts = []
+    for path in paths:
+        if not path.exists():
+            raise UserError(missing(path, directory))
+        counts = Counts.load(path)
+        if (counts.n_src, counts.n_trg) != (n_src, n_trg):
+            raise UserError(
+                f"{path} counts {counts.n_src} source and {counts.n_trg} target words, the model has {n_src} and "
+                f"{n_trg}: it is of another model"
+            )
+        parts.append(counts)
+    return add_counts(parts)
+
+
+def missing(path, directory):
+    """What to do about counts that are not there."""
+    there = sorted(p.name[len("alignments.") : -len(".npz")] for p in Path(directory or ".").glob("alignments.*.npz"))
+    known = f"; beside the model are: {', '.join(there)}" if directory and there else ""
+    align = f"python cli.py align -m {directory}" if directory else "python cli.py align"
+    return f"{path} does not exist: counts are made by training from its second epoch on, or by {align}{known}"
+
+
+def make_selector(names, directory, n, n_src, n_trg, by="source", min_prob=0.0, frequent=0):
+    """The selector of n candidates a source word from the named counts, or from a control."""
+    if len(names) > 1 and set(names) & set(CONTROLS):
+        raise UsageError(f"--counts {' and '.join(names)}: frequent and random stand alone")
+    if list(names) == ["frequent"]:
+        return FrequentSelector(n, n_trg)
+    if list(names) == ["random"]:
+        return Selector(random_candidates(n_src, n_trg, n), frequent)
+    counts = load_counts(names, directory, n_src, n_trg)
+    return Selector(best_candidates(counts, n, by, min_prob), frequent)

@@ -1,0 +1,141 @@
+"""align: counts for a model that has none, or a stand-alone word aligner."""
+
+import os
+import sys
+
+import click
+
+from ..errors import UsageError
+from .options import (
+    FILE,
+    POSITIVE,
+    Number,
+    available_processors,
+    directory_from_options,
+    model_from_options,
+    model_options,
+)
+
+
+@click.command()
+@model_options
+@click.option(
+    "--method", type=click.Choice(["attention", "model1", "fastalign", "cooc"]), default="attention",
+    show_default=True, help="The model's attention, IBM Model 1, fast_align's model, or co-occurrence.",
+)  # fmt: skip
+@click.option("--src", type=FILE, help="Source text. [default: what the model was trained with]")
+@click.option("--trg", type=FILE, help="Target text, line by line the translation of --src.")
+@click.option("-o", "--output", type=FILE, help="Where to write. [default: beside the model; links to stdout]")
+@click.option("--overwrite", is_flag=True, help="Replace counts that are already beside the model.")
+@click.option("--frozen", is_flag=True, help="Leave the model as it is: forward only, about three times as fast.")
+@click.option("--threshold", type=Number(0, 1, max_open=True), help="Count only attention above this. [default: 0.1]")
+@click.option("--learning-rate", type=Number(0, min_open=True), help="Of the epoch. [default: where training ended]")
+@click.option("--save-model", type=FILE, help="Write the parameters after the epoch to this .npz; else they are lost.")
+@click.option("--iterations", type=POSITIVE, default=5, show_default=True, help="Of model1 and fastalign.")
+@click.option("--pharaoh", type=FILE, help="With a model: also write word links i-j, a line for each pair.")
+@click.option("--table", type=FILE, help="Without a model: write source, target, ln p(target | source) a line.")
+@click.option("--threads", type=POSITIVE, help="Threads that share the work. [default: all processors]")
+def align(method, src, trg, **options):
+    """Learn which target words belong to which source words.
+
+    \b
+    For a trained model, from its attention over one more epoch of training:
+      python cli.py align -m runs/deen
+    or from another aligner, to compare:
+      python cli.py align -m runs/deen --method fastalign
+      python cli.py decode -m runs/deen --topn 100 --counts fastalign < test.de
+    As a word aligner for any tokenized text, links in Pharaoh format (i-j, source-target, from 0):
+      python cli.py align --method fastalign --src train.de --trg train.en > links
+    """
+    if bool(src) != bool(trg):
+        raise UsageError("--src and --trg go together: give both sides")
+    if src == trg == "-":
+        raise UsageError("--src and --trg: only one text can come from standard input (-)")
+    if method != "attention":
+        refuse(options, ("frozen", "threshold", "learning_rate", "save_model"), "goes with --method attention")
+    if options["frozen"]:
+        refuse(options, ("learning_rate", "save_model"), "does not go with --frozen, which changes nothing")
+    if src and method != "attention" and not (options["directory"] or options["npz"]):
+        align_any_text(method, src, trg, options)
+    else:
+        align_model(method, src, trg, options)
+
+
+def refuse(options, names, why):
+    for name in names:
+        if options[name]:
+            raise UsageError(f"--{name.replace('_', '-')} {why}")
+
+
+def align_any_text(method, src, trg, options):
+    """No model: links to standard output or a file."""
+    from ..files import check_writable, is_stdout, write_lines
+    from ..report.aligning import align_text
+    from ..train.status import Status
+
+    refuse(options, ("pharaoh",), "goes with a model (-m); without one the links are the output (-o)")
+    output = options["output"] or "-"
+    for path in (output, options["table"]):
+        if path and not is_stdout(path):
+            check_writable(path)
+    lines, table = align_text(method, src, trg, options["iterations"], Status())
+    if is_stdout(output):
+        sys.stdout.writelines(line + "\n" for line in lines)
+    else:
+        write_lines(output, lines)
+    if options["table"]:
+        write_lines(options["table"], table)
+
+
+def align_model(method, src, trg, options):
+    """Counts for the lists of a model."""
+    from ..files import check_writable, write_lines
+    from ..model.npz import save_parameters
+    from ..report import aligning
+    from ..train.settings import Settings
+    from ..train.status import Status
+
+    refuse(options, ("table",), "goes without a model; candidates export writes a model's tables")
+    status, directory = Status(), directory_from_options(options)
+    output = counts_output(method, directory, options)
+    for path in (output, options["pharaoh"], options["save_model"]):
+        if path:
+            check_writable(path)
+    model = model_from_options(options)
+    split = aligning.parallel_text(model, src, trg)
+    if method == "attention":
+        settings = Settings.from_config(model.config) if model.config else Settings()
+        settings.threads = options["threads"] or available_processors()
+        if options["threshold"] is not None:
+            settings.align_threshold = options["threshold"]
+        rate = options["learning_rate"] or aligning.last_learning_rate(directory, settings)
+        counts = aligning.learn_attention(model, split, settings, rate, options["frozen"], status)
+        lines = aligning.attention_lines(model, split) if options["pharaoh"] else None
+    else:
+        counts, lines = aligning.align_units(method, model, split, options["iterations"], status)
+    counts.save(output)
+    if options["pharaoh"]:
+        write_lines(options["pharaoh"], lines)
+    if options["save_model"]:
+        save_parameters(options["save_model"], model.params)
+    status.line(f"{counts.n_cells:,} cells ({8 * counts.n_cells / 1e6:.1f} MB) in {output}; translate with:")
+    status.line(f"  {decode_command(method, directory, options)}")
+
+
+def counts_output(method, directory, options):
+    """Where the counts go; counts that are there already are only replaced on demand."""
+    if options["output"]:
+        return options["output"]
+    if directory is None:
+        raise UsageError("with --npz, name the file for the counts with -o")
+    output = os.path.join(directory, "alignments.npz" if method == "attention" else f"alignments.{method}.npz")
+    if os.path.exists(output) and not options["overwrite"]:
+        raise UsageError(f"{output} is already there: replace it with --overwrite, or write elsewhere with -o")
+    return output
+
+
+def decode_command(method, directory, options):
+    """How to use the counts."""
+    model = f"-m {directory}" if directory else f"--npz {options['npz']} ..."
+    name = options["output"] or (None if method == "attention" else method)
+    return f"python cli.py decode {model} --topn 100" + (f" --counts {name}" if name else "")

@@ -1,0 +1,127 @@
+"""audit: what the list costs."""
+
+import os
+import sys
+
+import click
+
+from ..errors import UsageError, UserError
+from .options import (
+    COUNT,
+    FILE,
+    POSITIVE,
+    Number,
+    available_processors,
+    counts_options,
+    directory_from_options,
+    model_from_options,
+    model_options,
+    selector_from_options,
+)
+
+
+@click.command()
+@model_options
+@click.option("-i", "--input", "input_path", type=FILE, help="Source text. [default: the model's own test set]")
+@click.option("-r", "--reference", type=FILE, help="With -i: its translation. Without it, no scores and no coverage.")
+@click.option("-o", "--output", "output_path", type=FILE, default="-", help="Where to write. [default: stdout]")
+@click.option("--json", "as_json", is_flag=True, help="Everything, all divergences included, as a JSON object.")
+@click.option("--examples", type=COUNT, default=10, show_default=True, help="Divergences that the text shows.")
+@click.option("--topn", type=POSITIVE, default=100, show_default=True, help="Candidates per source word.")
+@counts_options
+@click.option(
+    "--negations", metavar="NAME",
+    help="Words to count as negations: en, de, it, fr, or a file with one on each line. [default: those four]",
+)  # fmt: skip
+@click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search.")
+@click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score = log p / length^penalty. [default: 1]")
+@click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]")
+@click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together.")
+@click.option("--threads", type=POSITIVE, help="Batches translated side by side. [default: one per processor]")
+def audit(input_path, reference, output_path, as_json, examples, negations, batch_size, threads, **options):
+    """Decode with and without the list, and report what the list costs.
+
+    \b
+    python cli.py audit
+    python cli.py audit -m runs/deen -i test.de -r test.en --topn 50
+    python cli.py audit -m runs/deen -i test.de -r test.en --counts fastalign --json -o audit.json
+
+    Identical outputs and scores, the words that the list lacked and the n that would bring them, the
+    probability that the list keeps, and how much of the references it can write.
+    """
+    import json
+
+    from ..files import is_stdout, write_lines
+    from ..report.audit import audit as run_audit
+    from ..report.audit import audit_record, decode_both
+    from ..report.audit_text import format_audit
+    from ..report.coverage import negation_words
+    from ..search.beam import SearchSettings
+
+    check_paths(input_path, reference, output_path)
+    negations = negation_words(negations)
+    model = model_from_options(options)
+    selector = selector_from_options(options, model)
+    ranking = ranking_from_options(options, model)
+    split = text_from_options(input_path, reference, model)
+    threads = threads or available_processors()
+    settings = SearchSettings(options["beam"], options["length_penalty"], options["max_length"])
+    click.echo(f"decoding {len(split.src):,} lines twice, with and without lists", err=True)
+    decodings = decode_both(split.src, model, selector, settings, batch_size, threads)
+    click.echo("looking into every step", err=True)
+    found = run_audit(split, decodings, model, selector, ranking, negations, threads)
+    if as_json:
+        made_with = {"text": split.name, **{name: options[name] for name in SETTINGS}}
+        text = json.dumps(audit_record(found, made_with), ensure_ascii=False, indent=2, allow_nan=False)
+    else:
+        text = format_audit(found, options["topn"], examples)
+    write_lines("-" if is_stdout(output_path) else output_path, [text])
+
+
+SETTINGS = ("topn", "counts", "by", "min_prob", "frequent", "beam", "length_penalty", "max_length")
+
+
+def check_paths(input_path, reference, output_path):
+    """Refuse, before any work, what cannot be read or written."""
+    from ..files import check_writable, is_stdout
+
+    if reference and not input_path:
+        raise UsageError("-r goes with -i: without them, the model's own test set is decoded")
+    if input_path == reference == "-":
+        raise UsageError("only one of -i and -r can be standard input (-)")
+    if is_stdout(output_path):
+        if sys.stdout is None:
+            raise UserError("standard output is closed: name a file with -o")
+        return
+    for path in (input_path, reference):
+        if path and path != "-" and os.path.realpath(path) == os.path.realpath(output_path):
+            raise UsageError(f"{output_path} is the input: writing to it would destroy it")
+    check_writable(output_path)
+
+
+def text_from_options(input_path, reference, model):
+    """The named files, or the test set that the model was trained with, as a Split; trg is None without reference."""
+    from ..files import read_lines, read_parallel
+    from ..text.split import Split
+    from ..train.data import load_split
+    from ..train.settings import Settings
+
+    if input_path and reference:
+        return Split(*read_parallel(input_path, reference), name=f"{input_path} and {reference}")
+    if input_path:
+        return Split(read_lines(input_path), None, name=input_path)
+    if "settings" not in model.config:
+        raise UsageError("a single .npz has no test set of its own: name text with -i and -r")
+    return load_split(Settings.from_config(model.config), "test")
+
+
+def ranking_from_options(options, model):
+    """Where missing words are looked up; None for the controls, which have no counts."""
+    from ..align.sources import CONTROLS, load_counts
+    from ..report.divergence import Ranking
+
+    if set(options["counts"]) & set(CONTROLS):
+        return None
+    sizes = len(model.src.vocab), len(model.trg.vocab)
+    counts = load_counts(options["counts"], directory_from_options(options), *sizes)
+    return Ranking(counts, options["topn"], options["by"], options["min_prob"])

@@ -1,0 +1,230 @@
+"""candidates: look into the lists, and exchange them with other programs."""
+
+import os
+import sys
+
+import click
+
+from ..align.formats import ALWAYS, FORMATS, USE
+from ..errors import UsageError, UserError
+from .options import (
+    COUNTS_OPTIONS,
+    FILE,
+    POSITIVE,
+    counts_options,
+    directory_from_options,
+    model_options,
+    pipelines_from_options,
+)
+
+FORMAT_LIST = "\n".join(["\b", "FORMATS", *(f"  {name:<12} {text}" for name, text in FORMATS.items())])
+
+
+@click.group()
+def candidates():
+    """Look into the candidate lists, or exchange them with other programs.
+
+    \b
+    python cli.py candidates inspect Haus
+    python cli.py candidates why "Das Haus ist blau." house --topn 100
+    python cli.py candidates stats
+    python cli.py candidates export --format ct2 -o vmap.txt
+    python cli.py candidates import --format fastalign table.txt -o counts.npz
+    python cli.py candidates lint vmap.txt
+    """
+
+
+counts_option, by_option, *_ = COUNTS_OPTIONS
+
+
+def load_named_counts(options, names, src, trg):
+    from ..align.sources import load_counts
+
+    return load_counts(names, directory_from_options(options), len(src.vocab), len(trg.vocab))
+
+
+def counts_files(options, names):
+    """The files that load_named_counts reads."""
+    from ..align.sources import counts_path
+
+    directory = directory_from_options(options)
+    if directory and not names:
+        return [os.path.join(directory, "alignments.npz")]
+    return [counts_path(name, directory) for name in names]
+
+
+def refuse_to_destroy(output, inputs):
+    if os.path.realpath(output) in map(os.path.realpath, inputs):
+        raise UsageError(f"{output} is the input: writing to it would destroy it")
+
+
+@candidates.command()
+@click.argument("word")
+@click.option("-n", type=POSITIVE, default=20, show_default=True, help="Candidates to show.")
+@by_option
+@counts_option
+@model_options
+def inspect(word, n, by, counts, **options):
+    """The candidates of a source word, best first.
+
+    \b
+    python cli.py candidates inspect Haus
+    python cli.py candidates inspect ein@@ -n 50 --by target
+
+    WORD is a raw word (with BPE, each of its units is shown) or a unit as the vocabulary spells it. "rank back" is
+    the place of WORD among the source words of the target word.
+    """
+    from ..align.inspect import Table, find_units, format_list
+
+    src, trg = pipelines_from_options(options)
+    units = find_units(word, src, "source")
+    table = Table(load_named_counts(options, counts, src, trg), by)
+    if units.note:
+        click.echo(f"{word}: {units.note}", err=True)
+    click.echo("\n\n".join(format_list(table, src_id, n, src.vocab, trg.vocab) for src_id in dict.fromkeys(units.ids)))
+
+
+@candidates.command()
+@click.argument("sentence")
+@click.argument("target_word")
+@click.option("--topn", type=POSITIVE, default=100, show_default=True, help="Candidates per source word.")
+@counts_options
+@model_options
+def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
+    """Is a target word in the list of a sentence, and through which source words?
+
+    \b
+    python cli.py candidates why "Das Haus ist blau." house
+    python cli.py candidates why "Das Haus ist blau." house --topn 10 --frequent 50
+
+    If it is not, the ranks show which --topn would bring it. With BPE, each unit of the word is looked up.
+    """
+    from ..align.inspect import Table, describe_units, find_reason, find_units, format_reasons, list_size
+    from ..text.vocab import EOS
+
+    src, trg = pipelines_from_options(options)
+    units = find_units(target_word, trg, "target")
+    counts = load_named_counts(options, counts, src, trg)
+    src_units = src.units(sentence)
+    src_ids = src.vocab.encode(src_units) + [EOS]
+    for name, note in (("sentence", describe_units(src_units, src.vocab, "source")), (target_word, units.note)):
+        if note:
+            click.echo(f"{name}: {note}", err=True)
+    size = list_size(counts, src_ids, topn, by, frequent, min_prob)
+    click.echo(f"the list: {size:,} of {counts.n_trg:,} target words, from {len(src_ids)} source units (eos is one)\n")
+    table = Table(counts, by)
+    reasons = [find_reason(table, src_ids, trg_id, topn, frequent, min_prob) for trg_id in units.ids]
+    click.echo(format_reasons(reasons, target_word, units.pieces, src.vocab, trg.vocab))
+
+
+@candidates.command()
+@counts_option
+@model_options
+def stats(counts, **options):
+    """How large the counts are and where they come from.
+
+    \b
+    python cli.py candidates stats
+    python cli.py candidates stats --counts epoch2 --counts more.npz
+    """
+    from ..align.inspect import format_stats
+
+    src, trg = pipelines_from_options(options)
+    loaded = load_named_counts(options, counts, src, trg)
+    click.echo(format_stats(loaded, src.vocab, counts_files(options, counts)))
+
+
+@candidates.command(epilog=FORMAT_LIST)
+@click.option("--format", "name", type=click.Choice(list(FORMATS)), required=True, help="See below.")
+@click.option("-o", "--output", type=FILE, required=True, help="File to write, - for stdout.")
+@click.option("--topn", type=POSITIVE, default=100, show_default=True, help="Candidates per source word.")
+@counts_options
+@model_options
+def export(name, output, topn, counts, by, min_prob, frequent, **options):
+    """Write the candidate lists for another program.
+
+    \b
+    python cli.py candidates export --format marian -o lex.s2t
+    python cli.py candidates export --format ct2 --topn 50 --frequent 100 -o vmap.txt
+
+    Words are spelled as in the vocabularies (ein@@), eos as </s> and UNK as <unk>. marian-bin has the ids of our
+    vocabularies, which a Marian vocabulary with eos 0 and unk 1 shares. sockeye-npy has Sockeye's: pad 0, unk 1,
+    bos 2, eos 3, and every other word's id is ours + 2. --frequent goes with ct2 and marian-bin.
+    """
+    from ..align.candidates import best_candidates
+    from ..align.formats import export_candidates
+    from ..files import check_writable
+
+    if frequent and name not in ALWAYS:
+        raise UsageError(f"--frequent goes with {' and '.join(ALWAYS)}: {name} has no words that are always included")
+    refuse_to_destroy(output, counts_files(options, counts))
+    if output != "-":
+        check_writable(output)
+    elif sys.stdout is None:
+        raise UserError("standard output is closed: there is nowhere to write to")
+    src, trg = pipelines_from_options(options)
+    lists = best_candidates(load_named_counts(options, counts, src, trg), topn, by, min_prob)
+    written = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
+    if written.n_left_out:
+        click.echo(f"left out: candidates that this format cannot spell ({written.n_left_out:,})", err=True)
+    use = USE[name].format(path=output, always=2, topn=topn)
+    click.echo(f"wrote {written.n_candidates:,} candidates of {written.n_src:,} source words to {output}", err=True)
+    click.echo(f"use: {use}", err=True)
+
+
+@candidates.command("import", epilog=FORMAT_LIST)
+@click.argument("file", type=FILE)
+@click.option("--format", "name", type=click.Choice(list(FORMATS)), help="See below. [default: by its beginning]")
+@click.option("-o", "--output", type=FILE, required=True, help="Counts file (.npz) to write.")
+@model_options
+def import_(file, name, output, **options):
+    """Read the lists of another program into counts, for --counts.
+
+    \b
+    python cli.py candidates import --format fastalign table.txt -o counts.npz
+    python cli.py decode --counts counts.npz --topn 100 < test.de
+
+    Words that the vocabularies do not have are left out and reported. Where a format has an order but no
+    probabilities (ct2, sockeye-npy), entry i of a list weighs 1/i; marian-bin has no order: all weigh the same.
+    """
+    from ..align.formats import import_counts
+    from ..files import check_writable
+
+    if output == "-":
+        raise UsageError("counts cannot go to standard output: name a file with -o")
+    refuse_to_destroy(output, [file])
+    check_writable(output)
+    src, trg = pipelines_from_options(options)
+    counts, remarks, name = import_counts(name, file, src.vocab, trg.vocab)
+    for remark in remarks:
+        click.echo(f"{file}: {remark}", err=True)
+    counts.save(output)
+    n_rows = int((counts.indptr[1:] > counts.indptr[:-1]).sum())
+    click.echo(f"{file} ({name}): {counts.n_cells:,} candidates of {n_rows:,} source words, now in {output}", err=True)
+
+
+@candidates.command(epilog=FORMAT_LIST)
+@click.argument("file", type=FILE)
+@click.option("--format", "name", type=click.Choice(list(FORMATS)), help="See below. [default: by its beginning]")
+@click.option("--limit", type=POSITIVE, default=20, show_default=True, help="Problems to show.")
+@model_options
+def lint(file, name, limit, **options):
+    """Check a file of candidate lists strictly, against the model's vocabularies.
+
+    \b
+    python cli.py candidates lint vmap.txt
+    python cli.py candidates lint --format sockeye lexicon.txt
+
+    Problems go to stdout with their lines; the exit code is 1 if there are any.
+    """
+    from ..align.formats import lint as lint_file
+    from ..align.formats.scan import where
+
+    src, trg = pipelines_from_options(options)
+    found, name = lint_file(name, file, src.vocab, trg.vocab, limit)
+    for problem in found.problems:
+        click.echo(f"{where(file, problem.line)}: {problem.text}")
+    if found.n_problems:
+        shown = f", {len(found.problems)} shown (--limit)" if found.n_problems > len(found.problems) else ""
+        raise UserError(f"{file} ({name}): {found.n_problems:,} problem{'s' * (found.n_problems > 1)}{shown}")
+    click.echo(f"{file} ({name}): {found.n_cells:,} candidates of {found.n_rows:,} source words, no problems")

@@ -1,0 +1,109 @@
+"""Alignment as a user sees it: counts for a model's candidate lists, or word links of any parallel text."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..align.bitext import Bitext
+from ..align.cooccurrence import train_cooccurrence
+from ..align.fastalign import train_fastalign
+from ..align.links import format_pharaoh
+from ..align.model1 import pharaoh_lines, train_model1
+from ..errors import UsageError
+from ..files import read_parallel
+from ..search.translate import word_numbers
+from ..text.split import Split
+from ..train.adam import Adam
+from ..train.attention_pass import continued_counts, frozen_counts
+from ..train.checkpoint import Progress
+from ..train.data import encode_pairs, load_split
+from ..train.run import Run
+from ..train.settings import Settings
+from .validation import attention_links
+
+ALIGNERS = {"model1": train_model1, "fastalign": train_fastalign, "cooc": train_cooccurrence}
+
+
+def last_learning_rate(directory, settings):
+    """The step size that training ended with, from log.tsv; a model without a log takes the settings'."""
+    log = Path(directory) / "log.tsv" if directory else None
+    if not log or not log.exists():
+        return settings.learning_rate
+    header, *_, last = (line.split("\t") for line in log.read_text(encoding="utf-8").splitlines())
+    return float(last[header.index("learning_rate")])
+
+
+def parallel_text(model, src, trg):
+    """The named files, or the text that the model was trained with."""
+    if src:
+        return Split(*read_parallel(src, trg), name=f"{src} and {trg}")
+    if "settings" not in model.config:
+        raise UsageError("a single .npz does not say what it was trained with: name text with --src and --trg")
+    settings = Settings.from_config(model.config)
+    if "-" in (settings.src, settings.trg):
+        raise UsageError("the model was trained on standard input, which is gone: name its text with --src and --trg")
+    return load_split(settings, "train")
+
+
+def learn_attention(model, split, settings, learning_rate, frozen, status):
+    """Counts of the attention of one epoch over the text; without `frozen`, model.params change on the way."""
+    src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
+    settings = replace(settings, epochs=1, align_from_epoch=1)
+    adam = None if frozen else Adam.for_parameters(model.params)
+    run = Run(None, settings, model, adam, Progress(learning_rate=learning_rate), src, trg, None, None)
+    try:
+        counts = (frozen_counts if frozen else continued_counts)(run, status)
+    finally:
+        status.clear()
+    how = "frozen" if frozen else "continued"
+    counts.info = {"method": "attention", "threshold": settings.align_threshold, "pairs": len(src), "pass": how}
+    status.line(f"{len(src):,} pairs, loss {run.progress.epoch_nll / run.progress.epoch_words:.3f} a word")
+    return counts
+
+
+def attention_lines(model, split):
+    """The hardest attention links between words, a Pharaoh line for each pair."""
+    return [format_pharaoh(links) for links in attention_links(split, model)]
+
+
+def train_aligner(method, bitext, iterations, status):
+    """Train a statistical aligner on the bitext -> its table (Counts), its links (see Aligner.links)."""
+
+    def report(iteration, bits, extra):
+        status.line(f"iteration {iteration}: cross entropy {bits:.2f} bits a word{', ' + extra if extra else ''}")
+
+    began = time.monotonic()
+    aligner = ALIGNERS[method](bitext, iterations, report)
+    links = aligner.links(bitext)
+    status.line(f"{len(bitext):,} pairs in {time.monotonic() - began:.2f} s")
+    return aligner.table, links
+
+
+def align_units(method, model, split, iterations, status):
+    """Train a statistical aligner on a model's units -> its table, word links as Pharaoh lines."""
+    src_units, trg_units = [model.src.units(s) for s in split.src], [model.trg.units(t) for t in split.trg]
+    src, trg = map(model.src.vocab.encode, src_units), map(model.trg.vocab.encode, trg_units)
+    bitext = Bitext.from_lists(list(src), list(trg), len(model.src.vocab), len(model.trg.vocab))
+    table, links = train_aligner(method, bitext, iterations, status)
+    lines = []
+    for k, (src, trg) in enumerate(zip(src_units, trg_units)):
+        src_words, trg_words = word_numbers(src, model.src), word_numbers(trg, model.trg)
+        places = links[bitext.trg_starts[k] : bitext.trg_starts[k + 1]].tolist()
+        lines.append(format_pharaoh({(src_words[i], trg_words[j]) for j, i in enumerate(places) if i >= 0}))
+    return table, lines
+
+
+def align_text(method, src, trg, iterations, status):
+    """Align two files of tokenized text -> Pharaoh lines, and the lines of the table as fast_align -p writes it."""
+    bitext, src_words, trg_words = Bitext.from_lines(*read_parallel(src, trg))
+    table, links = train_aligner(method, bitext, iterations, status)
+    return pharaoh_lines(bitext, links), table_lines(table, src_words, trg_words)
+
+
+def table_lines(table, src_words, trg_words):
+    """A table as fast_align -p writes it: source, target and ln p(target | source), apart by tabs."""
+    logps = np.log(table.data).tolist()
+    for src, trg, logp in zip(table.rows.tolist(), table.indices.tolist(), logps):
+        yield f"{src_words[src]}\t{trg_words[trg]}\t{logp:.6g}"

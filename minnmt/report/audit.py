@@ -1,0 +1,164 @@
+"""What the list costs: the same text decoded with and without it, and what the list keeps and loses on the way.
+
+Numbers only; audit_text.py writes them down. The network is run batch by batch and step by step, so no array holds the
+whole vocabulary for more than one step of one batch.
+"""
+
+import time
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from ..errors import UserError
+from ..search.forced import BATCH, each_batch, forced_steps
+from ..search.translate import translate
+from ..text.batches import pad
+from .coverage import Coverage, reference_coverage
+from .divergence import Summary, explain_missing, find_divergences, summarise
+from .scores import all_scores
+
+THRESHOLDS = (0.5, 0.9, 0.99)
+
+
+@dataclass
+class Decodings:
+    """The Translations of the same lines, all words allowed and with lists."""
+
+    full: list
+    listed: list
+    seconds_full: float
+    seconds_list: float
+
+
+@dataclass
+class Lists:
+    """How large the lists were, on average."""
+
+    words_per_sentence: float
+    words_per_source_unit: float
+    vocabulary: int
+
+
+@dataclass
+class ScorePair:
+    name: str
+    full: float
+    list: float
+    difference: float  # what the list changes
+    signature: str
+
+
+@dataclass
+class Mass:
+    """The probability that the listed words have in the full softmax, over all steps, eos included."""
+
+    steps: int
+    mean: float
+    median: float
+    percentile_5: float
+    percentile_1: float
+    share_under: dict  # threshold -> share of the steps
+
+
+@dataclass
+class Audit:
+    lines: int
+    sentences: int  # lines that are not blank; all shares are of these
+    identical: int
+    seconds_full: float
+    seconds_list: float
+    lists: Lists
+    scores: list | None  # of ScorePair; None without references, as are all things of the reference
+    summary: Summary
+    divergences: list
+    mass_output: Mass
+    mass_reference: Mass | None = None
+    coverage: Coverage | None = None
+
+
+def decode_both(lines, model, selector, settings, batch_size=32, n_threads=1):
+    """Raw lines -> Decodings."""
+    first = [line for line in lines if line.strip()][:1]
+    if not first:
+        raise UserError("there is nothing to audit: the text has no line with a word in it")
+    found, seconds = [], []
+    for choice in (None, selector):
+        translate(first, model, settings, selector=choice)  # what is loaded or compiled at first use is not timed
+        began = time.monotonic()
+        found.append(translate(lines, model, settings, batch_size, n_threads, choice))
+        seconds.append(time.monotonic() - began)
+    return Decodings(*found, *seconds)
+
+
+def audit(split, decodings, model, selector, ranking=None, negations=frozenset(), n_threads=1):
+    """Compare the decodings of a Split (trg None without references) -> Audit.
+
+    With a Ranking, missing words are looked up in the counts that the lists come from.
+    """
+    full, listed = decodings.full, decodings.listed
+    src_ids = {i: model.src.vocab.encode(t.src_units) for i, t in enumerate(full) if t.src_units}
+    lists = dict(zip(src_ids, sentence_lists(list(src_ids.values()), selector)))
+    divergences = find_divergences(decodings, split, lists, model.trg.vocab)
+    explain_missing(divergences, decodings, src_ids, model.params, ranking, n_threads)
+    outputs = {i: full[i].hypotheses[0].ids for i in src_ids}
+    found = Audit(
+        len(full), len(src_ids), len(src_ids) - len(divergences), decodings.seconds_full, decodings.seconds_list,
+        list_sizes(src_ids, lists, len(model.trg.vocab)), None, summarise(divergences, ranking), divergences,
+        mass_kept(outputs, src_ids, lists, model.params, n_threads),
+    )  # fmt: skip
+    if split.trg:
+        found.scores = compare_scores(full, listed, split.trg)
+        units = {i: model.trg.units(split.trg[i]) for i in src_ids}
+        units = {i: u for i, u in units.items() if u}  # a blank reference is none
+        ids = {i: model.trg.vocab.encode(u) for i, u in units.items()}
+        found.mass_reference = mass_kept(ids, src_ids, lists, model.params, n_threads)
+        found.coverage = reference_coverage(units.values(), [lists[i] for i in units], model.trg, negations)
+    return found
+
+
+def sentence_lists(sentences, selector):
+    """Each sentence's list of target ids."""
+    found = []
+    for begin in range(0, len(sentences), BATCH):
+        found += selector.lists(*pad(sentences[begin : begin + BATCH]))
+    return found
+
+
+def list_sizes(src_ids, lists, n_trg):
+    sizes = np.array([len(lists[i]) for i in src_ids])
+    lengths = np.array([len(src) for src in src_ids.values()])
+    return Lists(float(sizes.mean()), float((sizes / lengths).mean()), n_trg)
+
+
+def compare_scores(full, listed, references):
+    both = [all_scores([t.best for t in found], references) for found in (full, listed)]
+    return [ScorePair(a.name, a.value, b.value, b.value - a.value, a.signature) for a, b in zip(*both)]
+
+
+def mass_kept(trg_ids, src_ids, lists, params, n_threads=1):
+    """Force translations (by line number) through the full softmax -> Mass of the listed words; None for no steps."""
+    if not trg_ids:
+        return None
+    src, trg = [src_ids[i] for i in trg_ids], list(trg_ids.values())
+    lists = [lists[i] for i in trg_ids]
+    found = [None] * len(trg)
+
+    def work(chosen, batch):
+        mass = np.array([
+            [np.exp(logp[b, lists[i]]).sum(dtype=np.float64) for b, i in enumerate(chosen)]
+            for logp in forced_steps(batch, params)
+        ])  # (T,B)  # fmt: skip
+        for b, i in enumerate(chosen):
+            found[i] = mass[: len(trg[i]) + 1, b]
+
+    each_batch(work, src, trg, n_threads)
+    mass = np.minimum(np.concatenate(found), 1.0)  # float32 probabilities may add up to a little more
+    median, low, lowest = (float(p) for p in np.percentile(mass, [50, 5, 1]))
+    under = {str(threshold): float((mass < threshold).mean()) for threshold in THRESHOLDS}
+    return Mass(len(mass), float(mass.mean()), median, low, lowest, under)
+
+
+def audit_record(found, settings):
+    """An Audit as a dictionary for JSON, with what it was made with; parts that need a reference may be absent."""
+    record = {key: value for key, value in asdict(found).items() if value is not None}
+    return {"settings": settings, "identical_share": found.identical / found.sentences, **record}

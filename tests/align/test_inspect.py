@@ -1,0 +1,141 @@
+"""Lists, reasons and sizes agree with what decoding uses."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minnmt.align.candidates import best_candidates
+from minnmt.align.inspect import (
+    Table,
+    find_reason,
+    find_units,
+    format_list,
+    format_reasons,
+    format_stats,
+    list_size,
+    stats,
+)
+from minnmt.align.selector import Selector
+from minnmt.errors import UserError
+from minnmt.text.bpe import BPE
+from minnmt.text.pipeline import Pipeline
+from minnmt.text.vocab import EOS, UNK, Vocab
+from tests.align.formats.toy import SRC, TRG, make_counts, tables
+
+BY = st.sampled_from(["source", "target"])
+
+
+@settings(deadline=None)
+@given(counts=tables, by=BY, n=st.integers(1, 9))
+def test_lists_are_those_of_best_candidates(counts, by, n):
+    table, candidates = Table(counts, by), best_candidates(counts, n, by)
+    for src_id in range(len(SRC)):
+        links, (ids, probs) = table.list_of(src_id, n), candidates.row(src_id)
+        assert [link.trg_id for link in links] == ids.tolist()
+        assert [link.p_trg if by == "source" else link.p_src for link in links] == probs.tolist()
+        assert [link.rank for link in links] == list(range(1, len(links) + 1))
+
+
+@settings(deadline=None)
+@given(
+    counts=tables, by=BY, topn=st.integers(1, 4), frequent=st.integers(0, 3), min_prob=st.sampled_from([0, 0.3]),
+    src_ids=st.lists(st.integers(1, len(SRC) - 1), max_size=4),
+)  # fmt: skip
+def test_a_word_has_a_reason_exactly_if_the_selector_allows_it(counts, by, topn, frequent, min_prob, src_ids):
+    src_ids = [*src_ids, EOS]
+    selector = Selector(best_candidates(counts, topn, by, min_prob), frequent)
+    allowed = selector.lists(np.array(src_ids)[:, None], np.ones((len(src_ids), 1), np.float32))[0].tolist()
+    table = Table(counts, by)
+    reasons = [find_reason(table, src_ids, trg_id, topn, frequent, min_prob) for trg_id in range(len(TRG))]
+    assert [reason.trg_id for reason in reasons if reason.included] == allowed
+    assert list_size(counts, src_ids, topn, by, frequent, min_prob) == len(allowed)
+
+
+@settings(deadline=None)
+@given(counts=tables)
+def test_the_rank_back_is_the_place_in_the_column(counts):
+    table = Table(counts)
+    for trg_id in range(len(TRG)):
+        links = table.links_between(range(len(SRC)), trg_id)
+        by_count = sorted(links, key=lambda link: (-link.count, link.src_id))
+        assert [link.rank_back for link in by_count] == list(range(1, len(links) + 1))
+        assert sum(link.p_src for link in links) == pytest.approx(1 if links else 0)
+
+
+# 2 Haus, 3 ein@@; 2 house, 3 t@@, 4 日本
+COUNTS = make_counts({(2, 2): 6.0, (2, 4): 3.0, (2, 3): 1.0, (3, 3): 4.0, (0, 0): 2.0})
+
+
+def reason_text(trg_id, **options):
+    reason = find_reason(Table(COUNTS), [2, 3, 5, EOS], trg_id, **{"topn": 2, **options})
+    return format_reasons([reason], "word", True, SRC, TRG)
+
+
+def test_reasons_in_words():
+    assert "house (id 2): in the list through Haus\n" in reason_text(2)
+    assert "in the list through ein@@\n" in reason_text(3) and "Haus  (beyond 2)" in reason_text(3)
+    assert "日本 (id 4): not in the list; --topn 2 would bring it, through Haus\n" in reason_text(4, topn=1)
+    barred = reason_text(4, min_prob=0.5)
+    assert "it takes a lower --min-prob" in barred and "(below 0.5)" in barred
+    assert "no source word of the sentence was ever linked with it" in reason_text(7)
+    assert "in the list of every sentence: it is eos" in reason_text(EOS)
+    assert "in the list of every sentence: it is UNK" in reason_text(UNK)
+    assert "it is one of the 6 most frequent words" in reason_text(7, frequent=6)
+
+
+def test_a_word_of_several_pieces_needs_them_all():
+    table = Table(COUNTS)
+    for topn, last in ((3, "word: can be written"), (1, "word: cannot be written without 日本 UNK")):
+        ids = [2, 4] if topn == 3 else [2, 4, UNK]
+        reasons = [find_reason(table, [2, EOS], trg_id, topn) for trg_id in ids]
+        assert format_reasons(reasons, "word", True, SRC, TRG).split("\n\n")[-1] == last
+    assert "written" not in format_reasons(reasons, "word", False, SRC, TRG)
+
+
+def test_a_list_in_words():
+    lines = format_list(Table(COUNTS), 2, 2, SRC, TRG).split("\n")
+    assert lines[0] == "Haus (id 2): 3 candidates, count 10, the first 2"
+    assert lines[1].split() == ["rank", "count", "p(trg|src)", "p(src|trg)", "rank", "back", "target"]
+    assert lines[2].split() == ["1", "6", "0.6", "1", "1", "house"] and len(lines) == 4
+    assert format_list(Table(COUNTS), 5, 2, SRC, TRG) == (
+        "a\u00a0b (id 5): no candidates; it was never linked with a target word"
+    )
+
+
+def test_sizes(tmp_path):
+    COUNTS.save(tmp_path / "counts.npz")
+    found = stats(COUNTS)
+    assert (found["rows"], found["cells"], found["most"], found["longest"]) == (3, 5, 3, 2)
+    assert found["weight"] == 16 and found["density"] == pytest.approx(5 / 63)
+    text = format_stats(COUNTS, SRC, [tmp_path / "counts.npz"])
+    assert "3 of 7 have candidates" in text and "at most 3 (Haus)" in text and "counts.npz" in text
+    assert "0 of 7 have candidates" in format_stats(make_counts({}), SRC)
+
+
+# The units of a word
+
+
+def test_a_unit_as_the_vocabulary_spells_it():
+    pipeline = Pipeline(SRC)
+    assert find_units("ein@@", pipeline, "source") == ([3], True, "")
+    assert find_units("</s>", pipeline, "source").ids == find_units("eos", pipeline, "source").ids == [EOS]
+    assert find_units("<unk>", pipeline, "source").ids == [UNK]
+
+
+def test_a_mark_is_found_with_its_joiners():
+    units = find_units(".", Pipeline(SRC), "source")
+    assert units.ids == [4] and not units.pieces and "￭." in units.note
+
+
+def test_a_raw_word_goes_through_the_pipeline():
+    vocab = Vocab(["eos", "UNK", "a@@", "b"])
+    units = find_units("ab", Pipeline(vocab, BPE([])), "source")
+    assert units.ids == [2, 3] and units.note == "it is cut into a@@ b"
+    unknown = find_units("ax", Pipeline(vocab, BPE([])), "source")
+    assert unknown.ids == [2, UNK] and "read as UNK: x" in unknown.note
+
+
+def test_a_blank_word():
+    with pytest.raises(UserError, match="blank"):
+        find_units(" ", Pipeline(SRC), "source")

@@ -1,0 +1,91 @@
+"""Candidate lists: the kernels do what their twins do."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.lists import best_cells, best_cells_numpy, sentence_lists, sentence_lists_numpy
+from kernels.softmax import add_rows, add_rows_numpy, list_logits, list_logits_numpy
+from tests.kernels.compared import compares
+from tests.kernels.test_counting import draw_csr
+
+
+@compares(best_cells)
+@settings(max_examples=80, deadline=None)
+@given(
+    n_src=st.integers(0, 6), n_trg=st.integers(1, 9), n=st.integers(0, 12), share=st.sampled_from([0.0, 0.5, 1.0]),
+    least=st.sampled_from([0.0, 0.25, 0.5]), seed=st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_best_cells(n_src, n_trg, n, share, least, seed):
+    rng = np.random.default_rng(seed)
+    scores, indices, indptr = draw_csr(rng, n_src, n_trg, share)
+    scores = rng.choice(np.float32([0.125, 0.25, 0.5, 0.75]), len(scores))  # many ties
+    found = []
+    for function in (best_cells, best_cells_numpy):
+        chosen, chosen_indptr = np.zeros(len(scores), np.int64), np.zeros(n_src + 1, np.int64)
+        function(scores, indptr, n, least, chosen, chosen_indptr)
+        found.append((chosen[: chosen_indptr[-1]].tolist(), chosen_indptr.tolist()))
+    assert found[0] == found[1]
+    expected = []
+    for i in range(n_src):
+        cells = [c for c in range(indptr[i], indptr[i + 1])]
+        best = sorted(cells, key=lambda c: (-scores[c], c))[:n]
+        expected += [c for c in best if scores[c] >= least]
+    assert found[0][0] == expected
+
+
+@compares(sentence_lists)
+@settings(max_examples=80, deadline=None)
+@given(
+    S=st.integers(0, 6), T=st.integers(0, 4), B=st.integers(0, 5), n_trg=st.integers(2, 12),
+    n_always=st.integers(0, 12), share=st.sampled_from([0.0, 0.3, 1.0]), seed=st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_sentence_lists(S, T, B, n_trg, n_always, share, seed):
+    rng = np.random.default_rng(seed)
+    n_src = 4  # so few that words repeat
+    _, candidates, indptr = draw_csr(rng, n_src, n_trg, share)
+    always = np.arange(min(n_always, n_trg), dtype=np.int32)
+    src_ids, trg_ids = rng.integers(0, n_src, (S, B)), rng.integers(0, n_trg, (T, B))
+    src_mask, trg_mask = (rng.integers(0, 2, ids.shape).astype(np.float32) for ids in (src_ids, trg_ids))
+    found = []
+    for function in (sentence_lists, sentence_lists_numpy):
+        ids, starts = np.zeros(B * (S * n_trg + T + len(always)), np.int64), np.zeros(B + 1, np.int64)
+        function(src_mask, src_ids, trg_mask, trg_ids, indptr, candidates, always, n_trg, ids, starts)
+        found.append([ids[starts[b] : starts[b + 1]].tolist() for b in range(B)])
+    assert found[0] == found[1]
+    for b, words in enumerate(found[0]):
+        expected = set(always.tolist()) | set(trg_ids[trg_mask[:, b] > 0, b].tolist())
+        for i in src_ids[src_mask[:, b] > 0, b]:
+            expected |= set(candidates[indptr[i] : indptr[i + 1]].tolist())
+        assert words == sorted(expected)
+
+
+@compares(list_logits)
+@settings(max_examples=60, deadline=None)
+@given(
+    A=st.integers(0, 4), K=st.integers(0, 9), E=st.integers(0, 37), longest=st.integers(0, 6),
+    seed=st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_list_logits(A, K, E, longest, seed):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, longest + 1, A)
+    ends = np.cumsum(lengths)
+    W, b, o = (rng.standard_normal(s).astype(np.float32) for s in ((lengths.sum(), E), lengths.sum(), (A * K, E)))
+    ours, theirs = np.zeros((A * K, longest), np.float32), np.zeros((A * K, longest))
+    list_logits(o, W, b, ends - lengths, ends, ours)
+    list_logits_numpy(*(a.astype(np.float64) for a in (o, W, b)), ends - lengths, ends, theirs)
+    np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5)
+    assert np.isneginf(ours).sum() == K * (A * longest - lengths.sum())
+
+
+@compares(add_rows)
+@settings(max_examples=40, deadline=None)
+@given(V=st.integers(1, 9), E=st.integers(0, 37), seed=st.integers(0, 2**32 - 1))
+def test_add_rows(V, E, seed):
+    rng = np.random.default_rng(seed)
+    ids = rng.permutation(V)[: rng.integers(0, V + 1)]
+    rows, out = rng.standard_normal((len(ids), E)).astype(np.float32), rng.standard_normal((V, E)).astype(np.float32)
+    ours, theirs = out.copy(), out.copy()
+    add_rows(rows, ids, ours)
+    add_rows_numpy(rows, ids, theirs)
+    np.testing.assert_array_equal(ours, theirs)
