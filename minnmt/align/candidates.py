@@ -36,7 +36,7 @@ def probabilities(counts, by="source"):
     """counts -> (cells) every cell's share of its row ("source") or of its column ("target")."""
     ids, n = (counts.rows, counts.n_src) if by == "source" else (counts.indices, counts.n_trg)
     sums = np.bincount(ids, weights=counts.data, minlength=n)
-    return (counts.data / sums[ids]).astype(np.float32)
+    return (counts.data / np.where(sums == 0, 1, sums)[ids]).astype(np.float32)
 
 
 def best_candidates(counts, n, by="source", min_prob=0.0):

@@ -82,7 +82,7 @@ class Counts:
             and self.indptr[-1] == len(self.indices) == len(self.data)
             and (np.diff(self.indptr) >= 0).all()
             and (len(self.indices) == 0 or 0 <= self.indices.min() <= self.indices.max() < self.n_trg)
-            and bool(np.isfinite(self.data).all())
+            and bool(np.isfinite(self.data).all() and (self.data >= 0).all())
         )
         if not sound:
             raise UserError(f"{path}: its counts do not hold together, the file is damaged: make it again")

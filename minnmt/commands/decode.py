@@ -12,6 +12,7 @@ from .options import (
     Number,
     available_processors,
     counts_options,
+    directory_from_options,
     model_from_options,
     model_options,
     selector_from_options,
@@ -24,6 +25,16 @@ from .options import (
 @click.option("-o", "--output", "output_path", type=FILE, default="-", help="Where to write. [default: stdout]")
 @click.option("--topn", type=COUNT, default=0, help="Candidates per source word, 0 = the full vocabulary.")
 @counts_options
+@click.option(
+    "--replace-unk", metavar="HOW",
+    help="Replace unknown words by the source word attended to most: copy it, or translate it by the table of "
+    "--counts, by model1 (see align --method), or by any counts as --counts names them. [copy|table|model1|NAME]",
+)  # fmt: skip
+@click.option("--reference", type=FILE, help="Do not translate: print ln p(reference | source) of each line.")
+@click.option(
+    "--outside", type=click.Choice(["add", "unk", "refuse"]),
+    help="With --reference: what becomes of its words outside the list. [default: add]",
+)  # fmt: skip
 @click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search.")
 @click.option("--n-best", type=POSITIVE, default=1, help="Print the N best: number ||| translation ||| score.")
 @click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score = log p / length^penalty. [default: 1]")
@@ -49,27 +60,61 @@ def decode(input_path, output_path, batch_size, threads, alignments, alignment_f
     from ..files import nothing_to_read
     from ..search.beam import SearchSettings
     from ..search.output import Output
+    from ..search.translate import Translator
 
     if options["n_best"] > options["beam"]:
         raise UsageError(f"--n-best {options['n_best']} needs --beam {options['n_best']} or more")
+    if options["outside"] and not options["reference"]:
+        raise UsageError("--outside needs --reference FILE")
     if alignment_format and not alignments:
         raise UsageError("--alignment-format needs --alignments FILE")
+    keep_attention = bool(alignments or options["replace_unk"])
     settings = SearchSettings(
-        options["beam"], options["length_penalty"], options["max_length"], options["n_best"], bool(alignments)
+        options["beam"], options["length_penalty"], options["max_length"], options["n_best"], keep_attention
     )
-    model = model_from_options(options)
-    selector = selector_from_options(options, model)
-    threads = threads or available_processors()
     for path in (output_path, alignments):
         if path and input_path != "-" and os.path.realpath(path) == os.path.realpath(input_path):
             raise UsageError(f"{path} is the input: writing to it would destroy it")
-    alignment_format = alignment_format or "pharaoh"
-    output = Output(model, settings, output_path, alignments, alignment_format, batch_size, threads, selector)
+    model = model_from_options(options)
+    selector, replacer = selector_from_options(options, model), replacer_from_options(options, model)
+    threads = threads or available_processors()
+    if options["reference"]:
+        score_reference(input_path, output_path, options, model, selector, threads)
+        return
+    translator = Translator(model, settings, batch_size, threads, selector, replacer)
+    output = Output(translator, output_path, alignments, alignment_format or "pharaoh")
     if input_path == "-" and nothing_to_read():
         from ..report.validation import decode_test_set
 
         click.echo(decode_test_set(model, output), err=True)
     else:
         output.translate_stream(input_path)
-    if selector:
-        click.echo(output.list_report(), err=True)
+    if report := output.list_report():
+        click.echo(report, err=True)
+
+
+def replacer_from_options(options, model):
+    """What finds words for UNK; None to leave them."""
+    from ..align.sources import load_counts
+    from ..search.unknown import Replacer
+
+    method = options["replace_unk"]
+    if method in (None, "copy"):
+        return method and Replacer(model)
+    names = options["counts"] if method == "table" else (method,)
+    if set(names) & {"frequent", "random"}:
+        raise UsageError("--replace-unk table needs counts: --counts frequent and random have none")
+    sizes = len(model.src.vocab), len(model.trg.vocab)
+    return Replacer(model, load_counts(names, directory_from_options(options), *sizes))
+
+
+def score_reference(input_path, output_path, options, model, selector, n_threads):
+    """Forced decoding: a log-probability for each line of the reference."""
+    from ..files import read_parallel, write_lines
+    from ..search.forced import score_translations
+
+    if input_path == options["reference"] == "-":
+        raise UsageError("only one of -i and --reference can be standard input (-)")
+    lines = read_parallel(input_path, options["reference"])
+    logps = score_translations(*lines, model, selector, options["outside"] or "add", n_threads)
+    write_lines(output_path, [f"{logp:.4f}" for logp in logps])

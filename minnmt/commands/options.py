@@ -1,11 +1,10 @@
 """What several commands share: kinds of values, and options with the checks that go with them."""
 
 import math
-import os
 
 import click
 
-from ..errors import UsageError, UserError
+from ..errors import UsageError
 from ..train.settings import Settings
 
 DEFAULTS = Settings()
@@ -104,24 +103,17 @@ def model_from_options(options):
 
 def pipelines_from_options(options):
     """(source, target) Pipelines of the model that the options name; its parameters are not read."""
-    from ..model.directory import load_config, load_npz_model, load_pipelines
-    from ..text.pipeline import Pipeline
-    from ..text.tokenizer import JOINER
+    from ..model.directory import load_npz_model, load_npz_text_side, load_text_side
 
     directory = directory_from_options(options)
     if directory:
-        if not os.path.exists(os.path.join(directory, "config.json")):
-            raise UserError(
-                f"{directory} is not a model directory (it has no config.json): name one with -m, or train one with "
-                f"python cli.py train -o {directory}"
-            )
-        return load_pipelines(directory, load_config(directory)["settings"])
+        return load_text_side(directory)[1:]
     if options["any_vocab_size"]:  # only the parameters know the sizes
         model = load_npz_model(options["npz"], **single_files(options))
         return model.src, model.trg
-    src, trg = (Pipeline.load(options[f"vocab_{side}"], options[f"bpe_{side}"]) for side in ("src", "trg"))
-    src.pretokenized = trg.pretokenized = options["pretokenized"] or not any(JOINER in w for w in src.vocab.words)
-    return src, trg
+    files = single_files(options)
+    del files["any_vocab_size"]
+    return load_npz_text_side(**files)
 
 
 def directory_from_options(options):
@@ -148,7 +140,7 @@ def selector_from_options(options, model):
 
     if not options["topn"]:
         for name in ("counts", "min_prob", "frequent"):
-            if options[name]:
+            if options[name] and not (name == "counts" and options.get("replace_unk") == "table"):
                 raise UsageError(f"--{name.replace('_', '-')} goes with --topn N: without it, all words are allowed")
         return None
     return make_selector(

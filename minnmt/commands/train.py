@@ -31,12 +31,18 @@ from .options import COUNT, FILE, POSITIVE, Number, Path, available_processors, 
 @setting("batch_size", "Sentence pairs per update.", type=POSITIVE)
 @setting("pool", "Batches that are sorted by length together.", type=POSITIVE)
 @setting("learning_rate", "Adam's step size.", type=Number(0, min_open=True))
+@setting("anneal", "Part of the epochs, at the end, over which the step size falls to 0.", type=Number(0, 1))
 @setting("clip", "Limit of the gradient's global norm, 0 = none.", type=Number(0))
 @setting("epochs", "Passes over the training text.", type=POSITIVE)
 @setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
 @setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)
 @setting("align_from_epoch", "Count the attention from this epoch on, 0 = never.", type=COUNT)
 @setting("align_threshold", "Count only attention weights above this.", type=Number(0, 1, max_open=True))
+@setting("dynamic_vocab", "Train with a softmax over N candidates a source word, 0 = all words.", type=COUNT)
+@setting(
+    "dynamic_lists", "Its lists: one for each batch, or one for each pair, all chosen as an epoch starts.",
+    type=click.Choice(["batch", "epoch"]),
+)  # fmt: skip
 @setting("seed", "Of every random number.", type=COUNT)
 @click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")
@@ -67,6 +73,7 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     else:
         options["threads"] = options["threads"] or min(available_processors(), max(1, options["batch_size"] // 8))
         check_text_options(options)
+        check_dynamic(options)
         run = new_run(output, Settings(**options), status.line, overwrite)
     raise SystemExit(run_training(run, status, Limits(max_minutes, max_updates, save_every)))
 
@@ -88,6 +95,17 @@ def check_text_options(options):
         raise UsageError("--src and --trg need --dev-src and --dev-trg: text to validate on, kept out of training")
     if not options["src"] and (options["dev_src"] or options["test_src"]):
         raise UsageError("--dev-src and --test-src need --src and --trg: the embedded corpus has its own")
+
+
+def check_dynamic(options):
+    """Dynamic lists come from the counts of an earlier epoch."""
+    if options["dynamic_vocab"] and not options["align_from_epoch"]:
+        raise UsageError("--dynamic-vocab takes its lists from the counts of training: --align-from-epoch 0 makes none")
+    if options["dynamic_vocab"] and options["align_from_epoch"] >= options["epochs"]:
+        raise UsageError(
+            f"--dynamic-vocab starts after the first epoch with counts, {options['align_from_epoch']}: "
+            f"with --epochs {options['epochs']} there is none left"
+        )
 
 
 def changes_on_resume(context, options):

@@ -29,39 +29,49 @@ class Model:
 def load_model(directory):
     """Read a model directory written by training."""
     directory = Path(directory)
-    if not (directory / "config.json").exists():
-        raise UserError(
-            f"{directory} is not a model directory (it has no config.json): train one with "
-            f"python cli.py train -o {directory}"
-        )
+    config, src, trg = load_text_side(directory)
     if not (directory / "model.npz").exists():
         raise UserError(
             f"{directory} has no model.npz yet: training keeps its first model after the first epoch; "
             f"continue it with python cli.py train -o {directory} --resume"
         )
-    config = load_config(directory)
-    src, trg = load_pipelines(directory, config["settings"])
     model = Model(load_parameters(directory / "model.npz"), src, trg, config)
     check_sizes(model, directory / "model.npz", directory / "vocab.src.json", directory / "vocab.trg.json")
     return model
 
 
-def load_npz_model(npz, vocab_src, vocab_trg, bpe_src=None, bpe_trg=None, pretokenized=False, any_vocab_size=False):
-    """A single .npz of dl4mt or Nematus with its two JSON vocabularies (and BPE codes, if it used them).
+def load_text_side(directory):
+    """A model directory without its parameters -> config, source and target Pipelines."""
+    directory = Path(directory)
+    if not (directory / "config.json").exists():
+        raise UserError(
+            f"{directory} is not a model directory (it has no config.json): train one with "
+            f"python cli.py train -o {directory}"
+        )
+    config = load_config(directory)
+    return config, *load_pipelines(directory, config["settings"])
 
-    A vocabulary without minnmt's joiner marks is of a model that was trained on text tokenized elsewhere: then the
-    text is taken as pretokenized.
-    """
+
+def load_npz_model(npz, vocab_src, vocab_trg, bpe_src=None, bpe_trg=None, pretokenized=False, any_vocab_size=False):
+    """A single .npz of dl4mt or Nematus with its two JSON vocabularies (and BPE codes, if it used them)."""
     params = load_parameters(npz)
-    pretokenized = pretokenized or not any(JOINER in word for word in Vocab.load(vocab_src).words)
-    src = Pipeline.load(vocab_src, bpe_src, pretokenized)
-    trg = Pipeline.load(vocab_trg, bpe_trg, pretokenized)
+    src, trg = load_npz_text_side(vocab_src, vocab_trg, bpe_src, bpe_trg, pretokenized)
     if any_vocab_size:
         src.vocab = src.vocab.resized(len(params.src_embedding))
         trg.vocab = trg.vocab.resized(len(params.trg_embedding))
     model = Model(params, src, trg, {})
     check_sizes(model, npz, vocab_src, vocab_trg, "; --any-vocab-size reads them as Nematus does")
     return model
+
+
+def load_npz_text_side(vocab_src, vocab_trg, bpe_src=None, bpe_trg=None, pretokenized=False):
+    """The source and target Pipelines of such a model.
+
+    A vocabulary without minnmt's joiner marks is of a model that was trained on text tokenized elsewhere: then the
+    text is taken as pretokenized.
+    """
+    pretokenized = pretokenized or not any(JOINER in word for word in Vocab.load(vocab_src).words)
+    return Pipeline.load(vocab_src, bpe_src, pretokenized), Pipeline.load(vocab_trg, bpe_trg, pretokenized)
 
 
 def check_sizes(model, npz, vocab_src, vocab_trg, remedy=""):

@@ -10,12 +10,21 @@ import numpy as np
 from ..errors import UserError
 from ..model.network import encode, next_word, previous_words
 from ..nn.list_softmax import gather_lists
-from ..text.batches import batches_by_length
+from ..text.batches import batches_by_length, pad
 from ..text.vocab import UNK
 from ..threads import thread_pool
 
 BATCH = 32
 OUTSIDE = ("add", "unk", "refuse")
+
+
+def score_translations(src_lines, trg_lines, model, selector=None, outside="add", n_threads=1):
+    """Raw lines of both sides -> ln p(translation | source) of each pair, eos counted, under the selector's lists."""
+    src, trg = [model.src.ids(line) for line in src_lines], [model.trg.ids(line) for line in trg_lines]
+    lists = [selector.lists(*pad([sentence]))[0] for sentence in src] if selector else None
+    spell = model.trg.vocab.words.__getitem__
+    found = forced_log_probs(src, trg, model.params, lists, outside, n_threads, spell)
+    return [float(logps.sum()) for logps in found]
 
 
 def forced_steps(batch, params, words=None):
@@ -38,14 +47,15 @@ def each_batch(work, src, trg, n_threads=1):
             work(chosen, batch)
 
 
-def forced_log_probs(src_sentences, trg_sentences, params, lists=None, outside="add", n_threads=1):
+def forced_log_probs(src_sentences, trg_sentences, params, lists=None, outside="add", n_threads=1, spell=str):
     """Ids of both sides, without eos -> for each sentence the log-probabilities (T) of its words and of eos, float64.
 
     With `lists`, an array of ids for each sentence, ascending, with eos and UNK, its softmax runs over these alone.
+    `spell` makes a word of an id, for an error.
     """
     trg = list(trg_sentences)
     if lists is not None:
-        trg, lists = fit_to_lists(trg, lists, outside)
+        trg, lists = fit_to_lists(trg, lists, outside, spell)
     found = [None] * len(trg)
 
     def work(chosen, batch):
@@ -64,7 +74,7 @@ def forced_log_probs(src_sentences, trg_sentences, params, lists=None, outside="
     return found
 
 
-def fit_to_lists(trg_sentences, lists, outside):
+def fit_to_lists(trg_sentences, lists, outside, spell=str):
     """Make every target word one of its sentence's list -> (target sentences, lists).
 
     A word that is read as UNK is also fed back as UNK: the sum is the probability of what the list can write.
@@ -77,8 +87,8 @@ def fit_to_lists(trg_sentences, lists, outside):
         missing = [word for word in trg if word not in listed]
         if missing and outside == "refuse":
             raise UserError(
-                f"sentence {number}: word {missing[0]} of its reference is not in its list: score it with "
-                "the words added (add) or as unknown words (unk)"
+                f"line {number}: the word {spell(missing[0])} of the reference is not in the list: add such words "
+                "to the lists with --outside add, or read them as unknown words with --outside unk"
             )
         if missing and outside == "add":
             ids = np.union1d(ids, missing)

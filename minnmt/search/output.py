@@ -6,7 +6,7 @@ import sys
 
 from ..errors import UsageError, UserError
 from ..files import check_writable, is_stdout, read_lines, stream_lines, write_lines
-from .translate import pharaoh_line, translate, weights_record
+from .translate import pharaoh_line, weights_record
 
 # Lines read before translating: enough to sort by length, and with a batch size of 1 an answer for every line.
 BATCHES_PER_CHUNK = 16
@@ -15,13 +15,10 @@ BATCHES_PER_CHUNK = 16
 class Output:
     """Translates chunks of lines and writes what was asked for, in order."""
 
-    def __init__(
-        self, model, settings, path, alignments_path, alignment_format, batch_size, n_threads, selector=None
-    ):
-        self.model, self.settings, self.selector = model, settings, selector
+    def __init__(self, translator, path, alignments_path=None, alignment_format="pharaoh"):
+        self.translator, self.model = translator, translator.model
         self.path = "-" if is_stdout(path) else path
         self.alignments_path, self.alignment_format = alignments_path, alignment_format
-        self.batch_size, self.n_threads = batch_size, n_threads
         self._check_paths()  # now, not after all the work
         self.n_lines = 0
         self.kept, self.alignment_lines = [], []
@@ -40,7 +37,8 @@ class Output:
 
     def translate_stream(self, input_path):
         """Translate a file, or standard input as it arrives."""
-        chunk = self.batch_size if self.batch_size == 1 else self.batch_size * BATCHES_PER_CHUNK
+        batch_size = self.translator.batch_size
+        chunk = batch_size if batch_size == 1 else batch_size * BATCHES_PER_CHUNK
         if input_path == "-":
             chunks = stream_lines(chunk)
         else:
@@ -52,7 +50,7 @@ class Output:
 
     def add(self, lines):
         """Translate lines; on stdout they appear at once, a file is written when all is done. Returns the best."""
-        translations = translate(lines, self.model, self.settings, self.batch_size, self.n_threads, self.selector)
+        translations = self.translator.translate(lines)
         self.list_sizes += [t.list_size for t in translations if t.src_units]
         self.src_lengths += [len(t.src_units) for t in translations if t.src_units]
         printed = [line for t in translations for line in self._format(t)]
@@ -74,7 +72,7 @@ class Output:
 
     def list_report(self):
         """What the lists were like, in a line; "" without any."""
-        if not self.selector or not self.list_sizes:
+        if not self.translator.selector or not self.list_sizes:
             return ""
         per_word = sum(size / length for size, length in zip(self.list_sizes, self.src_lengths)) / len(self.list_sizes)
         mean, V = sum(self.list_sizes) / len(self.list_sizes), len(self.model.trg.vocab)
@@ -85,7 +83,7 @@ class Output:
 
     def _format(self, translation):
         number, self.n_lines = self.n_lines, self.n_lines + 1
-        if self.settings.n_best == 1:
+        if self.translator.settings.n_best == 1:
             return [translation.best]
         if not translation.hypotheses:
             return [f"{number} |||  ||| 0"]

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..align.links import format_pharaoh, hardest_links, word_weights
+from ..align.selector import Selector
+from ..model.directory import Model
 from ..text.batches import pad
 from ..text.bpe import unit_words
 from ..threads import thread_pool
 from .beam import SearchSettings, beam_search
+from .unknown import Replacer
 
 # A batch holds at most this many floats of annotations: with very long lines it has fewer sentences.
 MEMORY_BUDGET = 64 * 1024 * 1024
@@ -28,10 +31,29 @@ class Translation:
         return self.lines[0] if self.lines else ""
 
 
-def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=None):
+@dataclass
+class Translator:
+    """All that decides what becomes of a line."""
+
+    model: Model
+    settings: SearchSettings
+    batch_size: int = 32
+    n_threads: int = 1
+    selector: Selector | None = None
+    replacer: Replacer | None = None
+
+    def translate(self, lines):
+        """Raw lines -> a list of Translation in the same order."""
+        return translate(
+            lines, self.model, self.settings, self.batch_size, self.n_threads, self.selector, self.replacer
+        )
+
+
+def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=None, replacer=None):
     """Raw lines -> a list of Translation in the same order.
 
-    A selector (minnmt/align/selector.py) gives each sentence the list of words it may use.
+    A selector (minnmt/align/selector.py) gives each sentence the list of words it may use. A replacer (unknown.py)
+    finds words for UNK; it needs settings.keep_attention.
     """
     settings = settings or SearchSettings()
     units = [model.src.units(line) for line in lines]
@@ -43,7 +65,7 @@ def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=
         for b, (i, hypotheses) in enumerate(zip(chosen, beam_search(sentences, model.params, settings, lists))):
             answers[i].hypotheses = hypotheses
             answers[i].list_size = len(lists[b]) if lists else 0
-            answers[i].lines = [model.trg.text(h.ids) for h in hypotheses]
+            answers[i].lines = [replacer.text(h, units[i]) if replacer else model.trg.text(h.ids) for h in hypotheses]
 
     batches = list(_batches(units, batch_size, settings.beam, model.params))
     n_threads = min(n_threads, len(batches))

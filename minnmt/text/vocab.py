@@ -19,7 +19,7 @@ class Vocab:
 
     def __init__(self, words):
         self.words = list(words)
-        self._ids = {word: i for i, word in enumerate(self.words) if i > UNK}
+        self._ids = {word: i for i, word in enumerate(self.words) if i > UNK and word != self.words[UNK]}
 
     def __len__(self):
         return len(self.words)

@@ -39,9 +39,11 @@ class Workers:
         """
         n = min(len(self.grads), len(chosen))
         shares = [chosen[i::n] for i in range(n)]
+        words = run.words.lists(chosen, shares) if run.words else [None] * n
 
         def work(i):
-            return _share(run, shares[i], len(chosen), [run.settings.seed, DROPOUT, number, i], self.grads[i])
+            seed = [run.settings.seed, DROPOUT, number, i]
+            return _share(run, shares[i], words[i], len(chosen), seed, self.grads[i])
 
         outputs = list(self.pool.map(work, range(n)))
         for other in self.grads[1:n]:
@@ -54,14 +56,14 @@ class Workers:
         return list(self.pool.map(function, *arguments))
 
 
-def _share(run, chosen, n_sentences, seed, grads):
+def _share(run, chosen, ids, n_sentences, seed, grads):
     """One thread's part: fills grads, returns its Batch and NetworkOutput."""
     for _, array in named_arrays(grads):
         array.fill(0)
     batch = make_batch([run.src[i] for i in chosen], [run.trg[i] for i in chosen])
     dropout = Dropout(run.settings.dropout, np.random.default_rng(seed))
     with np.errstate(all="ignore"):  # the loop looks at the outcome and says what is wrong
-        output, cache = network_forward(batch, run.params, dropout=dropout)
+        output, cache = network_forward(batch, run.params, ids, dropout)
         # cost: the mean over all the batch's sentences
         network_backward(np.full(len(chosen), 1 / n_sentences, np.float32), cache, run.params, grads)
     return batch, output

@@ -15,6 +15,7 @@ from ..errors import UserError
 from ..model.parameters import named_arrays
 from ..text.batches import epoch_order
 from .adam import clip_gradients
+from .dynamic import epoch_words
 from .gradients import Workers
 
 ORDER = 1  # tells the random stream of the order from dropout's (minnmt/train/gradients.py)
@@ -78,12 +79,14 @@ def train_epoch(run, workers, status, limits):
     settings, progress = run.settings, run.progress
     rng = np.random.default_rng([settings.seed, ORDER, progress.epoch])
     order = epoch_order(run.src, run.trg, settings.batch_size, settings.pool, rng)
+    run.words = epoch_words(run)
     status.start_epoch(run, len(order), limits)
     for chosen in order[progress.position :]:
         if pause := limits.reached(progress.n_updates):
             return pause
         began = time.monotonic()
-        outputs = update(run, chosen, workers)
+        rate = progress.learning_rate * annealing(settings, progress.epoch - 1 + progress.position / len(order))
+        outputs = update(run, chosen, rate, workers)
         run.count(outputs, status)
         progress.seconds += time.monotonic() - began
         if progress.n_updates % limits.save_every == 0:
@@ -91,12 +94,19 @@ def train_epoch(run, workers, status, limits):
     return limits.reached(progress.n_updates) if limits.stop else ""
 
 
-def update(run, chosen, workers):
+def annealing(settings, epochs_done):
+    """The part of the learning rate that is left: 1 at first, then a straight line to 0 at the last epoch's end."""
+    epochs_left = settings.epochs - epochs_done
+    length = settings.anneal * settings.epochs
+    return min(1.0, epochs_left / length) if length else 1.0
+
+
+def update(run, chosen, rate, workers):
     """One batch (pair numbers): forward, backward, clip, Adam -> [(Batch, NetworkOutput)], one per thread.
 
     The outputs hold the attention weights of every sentence pair as plain arrays.
     """
-    outputs, nll, norm = gradient_step(run, chosen, workers)
+    outputs, nll, norm = gradient_step(run, chosen, rate, workers)
     if not (math.isfinite(norm) and math.isfinite(nll)):
         if is_finite(run.params):
             run.save()  # the state before this update
@@ -105,13 +115,13 @@ def update(run, chosen, workers):
     return outputs
 
 
-def gradient_step(run, chosen, workers):
+def gradient_step(run, chosen, rate, workers):
     """The same without a look at the outcome -> outputs, nll, gradient norm; a bad outcome changes nothing."""
     grads, outputs = workers.gradients(run, chosen, run.progress.n_updates + 1)
     nll = sum(float(output.nll.sum()) for _, output in outputs)
     norm = clip_gradients(grads, run.settings.clip)
     if math.isfinite(norm) and math.isfinite(nll):
-        run.adam.update(run.params, grads, run.progress.learning_rate, workers.map)
+        run.adam.update(run.params, grads, rate, workers.map)
     return outputs, nll, norm
 
 

@@ -18,6 +18,7 @@ from ..text.pipeline import learn_pipelines
 from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .data import Split, encode_pairs, load_split
+from .dynamic import BatchWords, EpochWords
 from .settings import Settings
 
 FILES = ("config.json", "model.npz", "checkpoint.npz", "log.tsv") + tuple(
@@ -39,6 +40,7 @@ class Run:
     dev: Split
     test: Split
     attention: Accumulator = None  # the counts of the epoch under way
+    words: BatchWords | EpochWords | None = None  # what chooses the softmax's words; None for all words
 
     def __post_init__(self):
         if self.attention is None:

@@ -30,6 +30,7 @@ class Settings:
     batch_size: int = 64
     pool: int = 50  # batches that are sorted by length together
     learning_rate: float = 0.002
+    anneal: float = 0.5  # part of the epochs, at their end, over which the learning rate falls to zero
     clip: float = 1.0
     epochs: int = 5
     patience: int = 4  # epochs without a better dev BLEU before training stops
@@ -37,6 +38,8 @@ class Settings:
     seed: int = 1
     align_from_epoch: int = 2  # attention is counted from this epoch on; 0 = never
     align_threshold: float = 0.1  # only weights above it are counted
+    dynamic_vocab: int = 0  # candidates a source word for the softmax of training; 0 = all words
+    dynamic_lists: str = "batch"  # a list for each batch, or "epoch": one for each pair, chosen as the epoch starts
     threads: int = 2  # that share a batch; part of the settings, because rounding depends on it
 
     @classmethod

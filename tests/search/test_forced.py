@@ -72,7 +72,7 @@ def test_unk_is_the_reference_with_unk_in_the_words_place(params):
 
 
 def test_refuse_names_the_sentence_and_the_word(params):
-    with pytest.raises(UserError, match="sentence 4: word 7 "):
+    with pytest.raises(UserError, match="line 4: the word 7 "):
         forced_log_probs(SRC, TRG, params, [np.arange(V)] * 3 + [np.arange(V - 1)], "refuse")
 
 

@@ -52,6 +52,7 @@ def test_nematus_sizes():
     vocab = Vocab(["eos", "UNK", "a", "b"])
     assert vocab.resized(3).encode(["a", "b"]) == [2, UNK]
     assert len(vocab.resized(6)) == 6 and vocab.resized(6).decode([5]) == ["UNK"]
+    assert vocab.resized(6).encode(["UNK"]) == [UNK]
 
 
 @pytest.mark.parametrize(

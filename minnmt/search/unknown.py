@@ -1,0 +1,52 @@
+"""Words for UNK: where a translation has an unknown word, the source word that it attends to most stands in.
+
+The source word is copied, or translated by a table of counts (the model's own, or Model 1's) if it has a row there.
+"""
+
+from ..text.bpe import SEPARATOR, join_units
+from ..text.vocab import EOS, UNK
+
+
+class Replacer:
+    """Replaces the unknown words of a translation."""
+
+    def __init__(self, model, counts=None):
+        self.model, self.counts = model, counts
+
+    def text(self, hypothesis, src_units):
+        """A Hypothesis with its attention, the units of the source -> a raw line without UNK."""
+        vocab = self.model.trg.vocab
+        units = [
+            vocab.words[word] if word != UNK else self.replacement(alpha, src_units)
+            for word, alpha in zip(hypothesis.ids, hypothesis.alpha)
+        ]
+        return self.model.trg.join(units)
+
+    def replacement(self, alpha, src_units):
+        """alpha (S) of one target word -> a word for it; eos, the last position, cannot stand in."""
+        position = int(alpha[: len(src_units)].argmax())
+        translation = self.translation(src_units[position])
+        return self.source_word(src_units, position) if translation is None else translation
+
+    def translation(self, src_unit):
+        """The likeliest translation of a source unit; None if the table has none."""
+        src_id = self.model.src.vocab.encode([src_unit])[0]
+        if self.counts is None or src_id == UNK:
+            return None
+        ids, weights = self.counts.row(src_id)
+        known = (ids != EOS) & (ids != UNK)
+        if not known.any():
+            return None
+        word = self.model.trg.vocab.words[ids[known][weights[known].argmax()]]
+        return word.removesuffix(SEPARATOR) if self.model.trg.bpe else word
+
+    def source_word(self, src_units, position):
+        """The whole word that a source unit is a part of."""
+        if not self.model.src.bpe:
+            return src_units[position]
+        first = last = position
+        while first > 0 and src_units[first - 1].endswith(SEPARATOR):
+            first -= 1
+        while last < len(src_units) - 1 and src_units[last].endswith(SEPARATOR):
+            last += 1
+        return join_units(src_units[first : last + 1])[0]
