@@ -1,1 +1,1 @@
-"""Word alignments: links from attention weights, the Pharaoh format, alignment error rate."""
+"""Alignments: attention counts, candidate lists, statistical aligners, exchange formats, word links."""

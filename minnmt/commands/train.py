@@ -31,7 +31,6 @@ from .options import COUNT, FILE, POSITIVE, Number, Path, available_processors, 
 @setting("batch_size", "Sentence pairs per update.", type=POSITIVE)
 @setting("pool", "Batches that are sorted by length together.", type=POSITIVE)
 @setting("learning_rate", "Adam's step size.", type=Number(0, min_open=True))
-@setting("anneal", "Part of the epochs, at the end, over which the step size falls to 0.", type=Number(0, 1))
 @setting("clip", "Limit of the gradient's global norm, 0 = none.", type=Number(0))
 @setting("epochs", "Passes over the training text.", type=POSITIVE)
 @setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)

@@ -1,1 +1,1 @@
-"""Reports: scores of translations and of alignments."""
+"""Reports: scores of translations and of alignments, audits of lists, and commands as a user sees them."""

@@ -24,7 +24,7 @@ def continued_counts(run, status):
     status.start_epoch(run, len(order), Limits())
     with Workers(run.params, run.settings.threads) as workers:
         for chosen in order:
-            outputs, nll, norm = gradient_step(run, chosen, run.progress.learning_rate, workers)
+            outputs, nll, norm = gradient_step(run, chosen, workers)
             if not (math.isfinite(nll) and math.isfinite(norm)):
                 raise UserError(
                     f"update {run.progress.n_updates + 1} gave a loss of {nll} and a gradient norm of {norm}: "

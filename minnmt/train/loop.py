@@ -85,8 +85,7 @@ def train_epoch(run, workers, status, limits):
         if pause := limits.reached(progress.n_updates):
             return pause
         began = time.monotonic()
-        rate = progress.learning_rate * annealing(settings, progress.epoch - 1 + progress.position / len(order))
-        outputs = update(run, chosen, rate, workers)
+        outputs = update(run, chosen, workers)
         run.count(outputs, status)
         progress.seconds += time.monotonic() - began
         if progress.n_updates % limits.save_every == 0:
@@ -94,19 +93,12 @@ def train_epoch(run, workers, status, limits):
     return limits.reached(progress.n_updates) if limits.stop else ""
 
 
-def annealing(settings, epochs_done):
-    """The part of the learning rate that is left: 1 at first, then a straight line to 0 at the last epoch's end."""
-    epochs_left = settings.epochs - epochs_done
-    length = settings.anneal * settings.epochs
-    return min(1.0, epochs_left / length) if length else 1.0
-
-
-def update(run, chosen, rate, workers):
+def update(run, chosen, workers):
     """One batch (pair numbers): forward, backward, clip, Adam -> [(Batch, NetworkOutput)], one per thread.
 
     The outputs hold the attention weights of every sentence pair as plain arrays.
     """
-    outputs, nll, norm = gradient_step(run, chosen, rate, workers)
+    outputs, nll, norm = gradient_step(run, chosen, workers)
     if not (math.isfinite(norm) and math.isfinite(nll)):
         if is_finite(run.params):
             run.save()  # the state before this update
@@ -115,13 +107,13 @@ def update(run, chosen, rate, workers):
     return outputs
 
 
-def gradient_step(run, chosen, rate, workers):
+def gradient_step(run, chosen, workers):
     """The same without a look at the outcome -> outputs, nll, gradient norm; a bad outcome changes nothing."""
     grads, outputs = workers.gradients(run, chosen, run.progress.n_updates + 1)
     nll = sum(float(output.nll.sum()) for _, output in outputs)
     norm = clip_gradients(grads, run.settings.clip)
     if math.isfinite(norm) and math.isfinite(nll):
-        run.adam.update(run.params, grads, rate, workers.map)
+        run.adam.update(run.params, grads, run.progress.learning_rate, workers.map)
     return outputs, nll, norm
 
 

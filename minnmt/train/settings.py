@@ -30,7 +30,6 @@ class Settings:
     batch_size: int = 64
     pool: int = 50  # batches that are sorted by length together
     learning_rate: float = 0.002
-    anneal: float = 0.5  # part of the epochs, at their end, over which the learning rate falls to zero
     clip: float = 1.0
     epochs: int = 5
     patience: int = 4  # epochs without a better dev BLEU before training stops
