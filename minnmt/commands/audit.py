@@ -10,12 +10,12 @@ from .options import (
     COUNT,
     FILE,
     POSITIVE,
-    Number,
     available_processors,
     counts_options,
     directory_from_options,
     model_from_options,
     model_options,
+    search_options,
     selector_from_options,
 )
 
@@ -33,11 +33,7 @@ from .options import (
     "--negations", metavar="NAME",
     help="Words to count as negations: en, de, it, fr, or a file with one on each line. [default: those four]",
 )  # fmt: skip
-@click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search.")
-@click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score = log p / length^penalty. [default: 1]")
-@click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]")
-@click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together.")
-@click.option("--threads", type=POSITIVE, help="Batches translated side by side. [default: one per processor]")
+@search_options
 def audit(input_path, reference, output_path, as_json, examples, negations, batch_size, threads, **options):
     """Decode with and without the list, and report what the list costs.
 

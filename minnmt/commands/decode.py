@@ -9,12 +9,12 @@ from .options import (
     COUNT,
     FILE,
     POSITIVE,
-    Number,
     available_processors,
     counts_options,
     directory_from_options,
     model_from_options,
     model_options,
+    search_options,
     selector_from_options,
 )
 
@@ -35,22 +35,18 @@ from .options import (
     "--outside", type=click.Choice(["add", "unk", "refuse"]),
     help="With --reference: what becomes of its words outside the list. [default: add]",
 )  # fmt: skip
-@click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search.")
 @click.option("--n-best", type=POSITIVE, default=1, help="Print the N best: number ||| translation ||| score.")
-@click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score = log p / length^penalty. [default: 1]")
-@click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]")
 @click.option("--alignments", type=FILE, help="Write the attention of each line's best translation to this file.")
 @click.option(
     "--alignment-format", type=click.Choice(["pharaoh", "weights"]),
     help="Word links i-j a line, or all weights as a JSON object a line. [default: pharaoh]",
 )  # fmt: skip
-@click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together.")
-@click.option("--threads", type=POSITIVE, help="Batches translated side by side. [default: one per processor]")
+@search_options
 def decode(input_path, output_path, batch_size, threads, alignments, alignment_format, **options):
     """Translate text: a line out for every line in.
 
     \b
-    python cli.py decode < test.de > test.en
+    python cli.py decode --topn 100 < test.de > test.en
     python cli.py decode -m runs/deen -i test.de -o test.en --beam 12
     python cli.py decode --npz model.npz --vocab-src vocab.de.json --vocab-trg vocab.en.json < test.de
 

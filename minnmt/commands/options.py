@@ -77,6 +77,15 @@ COUNTS_OPTIONS = (
 )  # fmt: skip
 
 
+SEARCH_OPTIONS = (
+    click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search."),
+    click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^penalty. [default: 1]"),
+    click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]"),
+    click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together."),
+    click.option("--threads", type=POSITIVE, help="Batches translated side by side. [default: one per processor]"),
+)
+
+
 def model_options(command):
     """Give a command the options that name a model; model_from_options reads them."""
     return with_options(command, MODEL_OPTIONS)
@@ -85,6 +94,11 @@ def model_options(command):
 def counts_options(command):
     """Give a command the options that choose candidates; selector_from_options reads them."""
     return with_options(command, COUNTS_OPTIONS)
+
+
+def search_options(command):
+    """Give a command the options of the search."""
+    return with_options(command, SEARCH_OPTIONS)
 
 
 def with_options(command, options):
