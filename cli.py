@@ -8,6 +8,7 @@ import click
 from minnmt import __version__
 from minnmt.commands.align import align
 from minnmt.commands.audit import audit
+from minnmt.commands.bench import bench
 from minnmt.commands.candidates import candidates
 from minnmt.commands.decode import decode
 from minnmt.commands.text import corpus, score
@@ -32,7 +33,7 @@ def cli():
     """
 
 
-for command in (train, decode, score, align, candidates, audit, corpus):
+for command in (train, decode, score, align, candidates, audit, bench, corpus):
     cli.add_command(command)
 
 

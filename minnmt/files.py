@@ -180,6 +180,8 @@ def write_atomically(path, text):
 def write_lines(path, lines):
     """Write lines to a file, or to standard output for "-"."""
     text = "".join(line + "\n" for line in lines)
+    if str(path) == "-" and sys.stdout is None:
+        raise UserError("standard output is closed: name a file to write to")
     if str(path) == "-":
         sys.stdout.write(text)
         sys.stdout.flush()

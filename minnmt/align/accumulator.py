@@ -42,12 +42,12 @@ class Accumulator:
 
     def add(self, counts):
         """Add another matrix of the same size, such as another epoch's or another part of a corpus."""
-        rows = counts.rows
         for start in range(0, counts.n_cells, len(self._weights)):
             self._flush()
-            part = slice(start, start + len(self._weights))
-            self._n = n = len(counts.data[part])
-            self._weights[:n], self._src[:n], self._trg[:n] = counts.data[part], rows[part], counts.indices[part]
+            cells = slice(start, min(start + len(self._weights), counts.n_cells))
+            rows = np.searchsorted(counts.indptr, np.arange(cells.start, cells.stop), side="right") - 1
+            self._n = n = len(rows)
+            self._weights[:n], self._src[:n], self._trg[:n] = counts.data[cells], rows, counts.indices[cells]
 
     def counts(self, info=None):
         """The matrix so far; it is not touched by what is added later."""
@@ -79,11 +79,9 @@ class Accumulator:
 
 
 def add_counts(parts):
-    """The sum of several Counts of the same size."""
-    parts = list(parts)
-    if len(parts) == 1:
-        return parts[0]
-    total = Accumulator(parts[0].n_src, parts[0].n_trg)
+    """The sum of Counts of the same size, read one after the other: at most 24 bytes a cell are in memory."""
+    total = None
     for part in parts:
+        total = total or Accumulator(part.n_src, part.n_trg)
         total.add(part)
     return total.counts()

@@ -61,14 +61,20 @@ class Counts:
         save_arrays(path, {"indptr": self.indptr, "indices": self.indices, "data": self.data, "info": info})
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path, n_src=None, n_trg=None):
+        """Read a file of counts; with sizes given, refuse those of another model."""
         arrays = load_arrays(path)
         try:
             info = json.loads(arrays["info"].tobytes())
             counts = cls(arrays["indptr"], arrays["indices"], arrays["data"], info.pop("n_trg"), info)
-        except (KeyError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError):
             raise UserError(f"{path} holds no counts (indptr, indices, data and info): make it again") from None
         counts.check(path)
+        if n_src is not None and (counts.n_src, counts.n_trg) != (n_src, n_trg):
+            raise UserError(
+                f"{path} counts {counts.n_src} source and {counts.n_trg} target words, the model has {n_src} and "
+                f"{n_trg}: it is of another model"
+            )
         return counts
 
     def check(self, path):
@@ -82,7 +88,15 @@ class Counts:
             and self.indptr[-1] == len(self.indices) == len(self.data)
             and (np.diff(self.indptr) >= 0).all()
             and (len(self.indices) == 0 or 0 <= self.indices.min() <= self.indices.max() < self.n_trg)
+            and self._ascending()
             and bool(np.isfinite(self.data).all() and (self.data >= 0).all())
         )
         if not sound:
             raise UserError(f"{path}: its counts do not hold together, the file is damaged: make it again")
+
+    def _ascending(self):
+        """Does every row have its cells in order, each once?"""
+        steps = np.diff(self.indices.astype(np.int64))
+        starts = self.indptr[1:-1]
+        steps[starts[(starts > 0) & (starts < len(self.indices))] - 1] = 1  # from one row to the next
+        return bool((steps > 0).all())

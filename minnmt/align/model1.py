@@ -100,7 +100,7 @@ class Em:
         """The probability of every target token, into totals -> cross entropy in bits a token."""
         self.totals[:] = 0
         add_scores(self.probs, self.cells, self.meetings, positions, self.totals)
-        return float(-np.log2(self.totals).sum() / max(self.n_tokens, 1))
+        return 0.0 - float(np.log2(self.totals).sum()) / max(self.n_tokens, 1)
 
     def update(self, positions, alpha):
         """After measure: new probabilities -> mass, the expected number of links at each entry of positions."""

@@ -24,18 +24,12 @@ def load_counts(names, directory, n_src, n_trg):
         if directory is None:
             raise UsageError("a single .npz has no counts of its own: name some with --counts")
         paths = [Path(directory) / "alignments.npz"]
-    parts = []
     for path in paths:
         if not path.exists():
             raise UserError(missing(path, directory))
-        counts = Counts.load(path)
-        if (counts.n_src, counts.n_trg) != (n_src, n_trg):
-            raise UserError(
-                f"{path} counts {counts.n_src} source and {counts.n_trg} target words, the model has {n_src} and "
-                f"{n_trg}: it is of another model"
-            )
-        parts.append(counts)
-    return add_counts(parts)
+    if len(paths) == 1:
+        return Counts.load(paths[0], n_src, n_trg)
+    return add_counts(Counts.load(path, n_src, n_trg) for path in paths)
 
 
 def missing(path, directory):

@@ -1,7 +1,6 @@
 """align: counts for a model that has none, or a stand-alone word aligner."""
 
 import os
-import sys
 
 import click
 
@@ -11,10 +10,14 @@ from .options import (
     POSITIVE,
     Number,
     available_processors,
+    check_outputs,
     directory_from_options,
+    model_files,
     model_from_options,
     model_options,
 )
+
+ITERATIONS = 5
 
 
 @click.command()
@@ -31,7 +34,7 @@ from .options import (
 @click.option("--threshold", type=Number(0, 1, max_open=True), help="Count only attention above this. [default: 0.1]")
 @click.option("--learning-rate", type=Number(0, min_open=True), help="Of the epoch. [default: where training ended]")
 @click.option("--save-model", type=FILE, help="Write the parameters after the epoch to this .npz; else they are lost.")
-@click.option("--iterations", type=POSITIVE, default=5, show_default=True, help="Of model1 and fastalign.")
+@click.option("--iterations", type=POSITIVE, help=f"Of model1 and fastalign. [default: {ITERATIONS}]")
 @click.option("--pharaoh", type=FILE, help="With a model: also write word links i-j, a line for each pair.")
 @click.option("--table", type=FILE, help="Without a model: write source, target, ln p(target | source) a line.")
 @click.option("--threads", type=POSITIVE, help="Threads that share the work. [default: all processors]")
@@ -53,6 +56,8 @@ def align(method, src, trg, **options):
         raise UsageError("--src and --trg: only one text can come from standard input (-)")
     if method != "attention":
         refuse(options, ("frozen", "threshold", "learning_rate", "save_model"), "goes with --method attention")
+    if method in ("attention", "cooc"):
+        refuse(options, ("iterations",), "goes with --method model1 and fastalign")
     if options["frozen"]:
         refuse(options, ("learning_rate", "save_model"), "does not go with --frozen, which changes nothing")
     if src and method != "attention" and not (options["directory"] or options["npz"]):
@@ -63,56 +68,43 @@ def align(method, src, trg, **options):
 
 def refuse(options, names, why):
     for name in names:
-        if options[name]:
+        if options[name] not in (None, False):
             raise UsageError(f"--{name.replace('_', '-')} {why}")
 
 
 def align_any_text(method, src, trg, options):
     """No model: links to standard output or a file."""
-    from ..files import check_writable, is_stdout, write_lines
+    from ..files import is_stdout, write_lines
     from ..report.aligning import align_text
     from ..train.status import Status
 
     refuse(options, ("pharaoh",), "goes with a model (-m); without one the links are the output (-o)")
     output = options["output"] or "-"
-    for path in (output, options["table"]):
-        if path and not is_stdout(path):
-            check_writable(path)
-    lines, table = align_text(method, src, trg, options["iterations"], Status())
-    if is_stdout(output):
-        sys.stdout.writelines(line + "\n" for line in lines)
-    else:
-        write_lines(output, lines)
+    check_outputs([output, options["table"]], [src, trg])
+    lines, table = align_text(method, src, trg, options["iterations"] or ITERATIONS, Status())
+    write_lines("-" if is_stdout(output) else output, lines)
     if options["table"]:
         write_lines(options["table"], table)
 
 
 def align_model(method, src, trg, options):
     """Counts for the lists of a model."""
-    from ..files import check_writable, write_lines
+    from ..files import write_lines
     from ..model.npz import save_parameters
     from ..report import aligning
-    from ..train.settings import Settings
     from ..train.status import Status
 
     refuse(options, ("table",), "goes without a model; candidates export writes a model's tables")
     status, directory = Status(), directory_from_options(options)
     output = counts_output(method, directory, options)
-    for path in (output, options["pharaoh"], options["save_model"]):
-        if path:
-            check_writable(path)
     model = model_from_options(options)
+    check_outputs([output, options["pharaoh"], options["save_model"]], [src, trg, *model_files(options)])
     split = aligning.parallel_text(model, src, trg)
     if method == "attention":
-        settings = Settings.from_config(model.config) if model.config else Settings()
-        settings.threads = options["threads"] or available_processors()
-        if options["threshold"] is not None:
-            settings.align_threshold = options["threshold"]
-        rate = options["learning_rate"] or aligning.last_learning_rate(directory, settings)
-        counts = aligning.learn_attention(model, split, settings, rate, options["frozen"], status)
+        counts = count_attention(model, split, directory, options, status)
         lines = aligning.attention_lines(model, split) if options["pharaoh"] else None
     else:
-        counts, lines = aligning.align_units(method, model, split, options["iterations"], status)
+        counts, lines = aligning.align_units(method, model, split, options["iterations"] or ITERATIONS, status)
     counts.save(output)
     if options["pharaoh"]:
         write_lines(options["pharaoh"], lines)
@@ -122,14 +114,34 @@ def align_model(method, src, trg, options):
     status.line(f"  {decode_command(method, directory, options)}")
 
 
+def count_attention(model, split, directory, options, status):
+    """One epoch over the text, with the settings of the model's training as far as they are known."""
+    from ..report.aligning import last_learning_rate, learn_attention
+    from ..train.settings import Settings
+
+    settings = Settings.from_config(model.config) if model.config else Settings()
+    settings.threads = options["threads"] or available_processors()
+    if options["threshold"] is not None:
+        settings.align_threshold = options["threshold"]
+    rate = None
+    if not options["frozen"]:
+        rate = options["learning_rate"] or last_learning_rate(directory, settings)
+    return learn_attention(model, split, settings, rate, options["frozen"], status)
+
+
 def counts_output(method, directory, options):
-    """Where the counts go; counts that are there already are only replaced on demand."""
-    if options["output"]:
-        return options["output"]
-    if directory is None:
+    """Where the counts go; those that are beside the model already are only replaced on demand."""
+    from ..files import is_stdout
+
+    output = options["output"]
+    if output and is_stdout(output):
+        raise UsageError("counts are no text: name a file for them with -o, not standard output")
+    if not output and directory is None:
         raise UsageError("with --npz, name the file for the counts with -o")
-    output = os.path.join(directory, "alignments.npz" if method == "attention" else f"alignments.{method}.npz")
-    if os.path.exists(output) and not options["overwrite"]:
+    if not output:
+        output = os.path.join(directory, "alignments.npz" if method == "attention" else f"alignments.{method}.npz")
+    beside = directory and os.path.realpath(os.path.dirname(output)) == os.path.realpath(directory)
+    if beside and os.path.isfile(output) and not options["overwrite"]:
         raise UsageError(f"{output} is already there: replace it with --overwrite, or write elsewhere with -o")
     return output
 

@@ -1,6 +1,5 @@
 """audit: what the list costs."""
 
-import os
 import sys
 
 import click
@@ -11,6 +10,7 @@ from .options import (
     FILE,
     POSITIVE,
     available_processors,
+    check_outputs,
     counts_options,
     directory_from_options,
     model_from_options,
@@ -79,20 +79,15 @@ SETTINGS = ("topn", "counts", "by", "min_prob", "frequent", "beam", "length_pena
 
 def check_paths(input_path, reference, output_path):
     """Refuse, before any work, what cannot be read or written."""
-    from ..files import check_writable, is_stdout
+    from ..files import is_stdout
 
     if reference and not input_path:
         raise UsageError("-r goes with -i: without them, the model's own test set is decoded")
     if input_path == reference == "-":
         raise UsageError("only one of -i and -r can be standard input (-)")
-    if is_stdout(output_path):
-        if sys.stdout is None:
-            raise UserError("standard output is closed: name a file with -o")
-        return
-    for path in (input_path, reference):
-        if path and path != "-" and os.path.realpath(path) == os.path.realpath(output_path):
-            raise UsageError(f"{output_path} is the input: writing to it would destroy it")
-    check_writable(output_path)
+    if is_stdout(output_path) and sys.stdout is None:
+        raise UserError("standard output is closed: name a file with -o")
+    check_outputs([output_path], [input_path, reference])
 
 
 def text_from_options(input_path, reference, model):

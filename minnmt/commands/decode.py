@@ -1,7 +1,5 @@
 """decode: translate text."""
 
-import os
-
 import click
 
 from ..errors import UsageError
@@ -10,6 +8,7 @@ from .options import (
     FILE,
     POSITIVE,
     available_processors,
+    check_outputs,
     counts_options,
     directory_from_options,
     model_from_options,
@@ -68,9 +67,7 @@ def decode(input_path, output_path, batch_size, threads, alignments, alignment_f
     settings = SearchSettings(
         options["beam"], options["length_penalty"], options["max_length"], options["n_best"], keep_attention
     )
-    for path in (output_path, alignments):
-        if path and input_path != "-" and os.path.realpath(path) == os.path.realpath(input_path):
-            raise UsageError(f"{path} is the input: writing to it would destroy it")
+    check_outputs([output_path, alignments], [input_path, options["reference"]])
     model = model_from_options(options)
     selector, replacer = selector_from_options(options, model), replacer_from_options(options, model)
     threads = threads or available_processors()

@@ -1,6 +1,7 @@
 """What several commands share: kinds of values, and options with the checks that go with them."""
 
 import math
+import os
 
 import click
 
@@ -43,6 +44,22 @@ def setting(name, help, **kwargs):
     )
 
 
+def check_outputs(outputs, inputs=()):
+    """Before any work: every output can be written, none of them is an input or another output. None is no file."""
+    from ..files import check_writable, is_stdout
+
+    outputs = [path for path in outputs if path]
+    for i, path in enumerate(outputs):
+        real = os.path.realpath(path)
+        if not is_stdout(path) and real in [os.path.realpath(other) for other in inputs if other and other != "-"]:
+            raise UsageError(f"{path} is the input: writing to it would destroy it")
+        for other in outputs[:i]:
+            if real == os.path.realpath(other) or is_stdout(path) and is_stdout(other):
+                raise UsageError(f"{path} is named for two outputs: they need a file each")
+        if not is_stdout(path):
+            check_writable(path)
+
+
 def available_processors():
     from ..threads import n_processors
 
@@ -79,7 +96,7 @@ COUNTS_OPTIONS = (
 
 SEARCH_OPTIONS = (
     click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search."),
-    click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^penalty. [default: 1]"),
+    click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^PENALTY. [1]"),
     click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]"),
     click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together."),
     click.option("--threads", type=POSITIVE, help="Batches translated side by side. [default: one per processor]"),
@@ -144,6 +161,16 @@ def directory_from_options(options):
     return None
 
 
+def model_files(options):
+    """The files of the model that the options name, as far as it has them."""
+    directory = directory_from_options(options)
+    if directory is None:
+        return [options[name] for name in ("npz", "vocab_src", "vocab_trg", "bpe_src", "bpe_trg")]
+    names = ("config.json", "model.npz", "checkpoint.npz", "log.tsv")
+    sides = [f"{name}.{side}.{end}" for name, end in (("vocab", "json"), ("bpe", "codes")) for side in ("src", "trg")]
+    return [os.path.join(directory, name) for name in (*names, *sides)]
+
+
 def single_files(options):
     return {name: options[name] for name in SINGLE_FILES}
 
@@ -153,8 +180,9 @@ def selector_from_options(options, model):
     from ..align.sources import make_selector
 
     if not options["topn"]:
-        for name in ("counts", "min_prob", "frequent"):
-            if options[name] and not (name == "counts" and options.get("replace_unk") == "table"):
+        defaults = {"counts": (), "min_prob": 0.0, "frequent": 0, "by": "source"}
+        for name in defaults:
+            if options[name] != defaults[name] and not (name == "counts" and options.get("replace_unk") == "table"):
                 raise UsageError(f"--{name.replace('_', '-')} goes with --topn N: without it, all words are allowed")
         return None
     return make_selector(

@@ -6,7 +6,7 @@ import click
 
 from ..errors import UsageError
 from ..train.settings import Settings
-from .options import COUNT, FILE, POSITIVE, Number, Path, available_processors, setting
+from .options import COUNT, DEFAULTS, FILE, POSITIVE, Number, Path, available_processors, setting
 
 
 @click.command()
@@ -98,6 +98,8 @@ def check_text_options(options):
 
 def check_dynamic(options):
     """Dynamic lists come from the counts of an earlier epoch."""
+    if options["dynamic_lists"] != DEFAULTS.dynamic_lists and not options["dynamic_vocab"]:
+        raise UsageError("--dynamic-lists goes with --dynamic-vocab N")
     if options["dynamic_vocab"] and not options["align_from_epoch"]:
         raise UsageError("--dynamic-vocab takes its lists from the counts of training: --align-from-epoch 0 makes none")
     if options["dynamic_vocab"] and options["align_from_epoch"] >= options["epochs"]:

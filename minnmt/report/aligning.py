@@ -11,8 +11,8 @@ from ..align.cooccurrence import train_cooccurrence
 from ..align.fastalign import train_fastalign
 from ..align.links import format_pharaoh
 from ..align.model1 import pharaoh_lines, train_model1
-from ..errors import UsageError
-from ..files import read_parallel
+from ..errors import UsageError, UserError
+from ..files import read_lines, read_parallel
 from ..search.translate import word_numbers
 from ..text.split import Split
 from ..train.adam import Adam
@@ -31,8 +31,11 @@ def last_learning_rate(directory, settings):
     log = Path(directory) / "log.tsv" if directory else None
     if not log or not log.exists():
         return settings.learning_rate
-    header, *_, last = (line.split("\t") for line in log.read_text(encoding="utf-8").splitlines())
-    return float(last[header.index("learning_rate")])
+    try:
+        header, *_, last = (line.split("\t") for line in read_lines(log))
+        return float(last[header.index("learning_rate")])
+    except (ValueError, IndexError):
+        raise UserError(f"{log} is damaged: it does not say the last learning rate; give --learning-rate") from None
 
 
 def parallel_text(model, src, trg):

@@ -3,6 +3,8 @@
 The source word is copied, or translated by a table of counts (the model's own, or Model 1's) if it has a row there.
 """
 
+import numpy as np
+
 from ..text.bpe import SEPARATOR, join_units
 from ..text.vocab import EOS, UNK
 
@@ -15,12 +17,20 @@ class Replacer:
 
     def text(self, hypothesis, src_units):
         """A Hypothesis with its attention, the units of the source -> a raw line without UNK."""
-        vocab = self.model.trg.vocab
-        units = [
-            vocab.words[word] if word != UNK else self.replacement(alpha, src_units)
-            for word, alpha in zip(hypothesis.ids, hypothesis.alpha)
-        ]
+        units = []
+        for word, alpha in zip(hypothesis.ids, hypothesis.alpha):
+            if self.spelled(word):
+                units.append(self.model.trg.vocab.words[word])
+                continue
+            if units and self.model.trg.bpe:
+                units[-1] = units[-1].removesuffix(SEPARATOR)  # a whole word follows, not the rest of this one
+            units.append(self.replacement(alpha, src_units))
         return self.model.trg.join(units)
+
+    def spelled(self, trg_id):
+        """Is there a word to write? A vocabulary that is shorter than its model has ids without one."""
+        words = self.model.trg.vocab.words
+        return words[trg_id] != words[UNK]
 
     def replacement(self, alpha, src_units):
         """alpha (S) of one target word -> a word for it; eos, the last position, cannot stand in."""
@@ -34,7 +44,7 @@ class Replacer:
         if self.counts is None or src_id == UNK:
             return None
         ids, weights = self.counts.row(src_id)
-        known = (ids != EOS) & (ids != UNK)
+        known = np.array([i != EOS and self.spelled(i) for i in ids], bool)
         if not known.any():
             return None
         word = self.model.trg.vocab.words[ids[known][weights[known].argmax()]]

@@ -12,7 +12,7 @@ from ..model.network import network_forward
 from ..text.batches import batches_by_length, epoch_order
 from ..threads import thread_pool
 from .gradients import Workers
-from .loop import ORDER, Limits, gradient_step
+from .loop import ORDER, Limits, gradient_step, is_finite
 
 AHEAD = 4  # batches that wait for each thread; more would only fill memory with attention weights
 
@@ -31,6 +31,8 @@ def continued_counts(run, status):
                     "try a smaller --learning-rate, or --frozen"
                 )
             run.count(outputs, status)
+    if not is_finite(run.params):
+        raise UserError("the epoch made parameters infinite or NaN: try a smaller --learning-rate, or --frozen")
     return run.attention.counts()
 
 

@@ -23,7 +23,8 @@ def epoch_words(run):
     settings, epoch = run.settings, run.progress.epoch
     if not settings.dynamic_vocab or not 0 < settings.align_from_epoch < epoch:
         return None
-    counts = Counts.load(run.directory / "alignments.npz")
+    sizes = run.params.sizes()
+    counts = Counts.load(run.directory / "alignments.npz", sizes["src_words"], sizes["trg_words"])
     selector = Selector(best_candidates(counts, settings.dynamic_vocab))
     return (BatchWords if settings.dynamic_lists == "batch" else EpochWords)(selector, run.src, run.trg)
 

@@ -77,20 +77,22 @@ class Run:
         return 0 < self.settings.align_from_epoch <= self.progress.epoch
 
     def save_counts(self):
-        """Write the epoch's counts, alignments.epochN.npz, and add them to those of all epochs, alignments.npz."""
+        """Write the epoch's counts, alignments.epochN.npz, and the sum of all epochs, alignments.npz.
+
+        The sum is made anew from the epochs' files: a run that is killed after this may come here a second time.
+        """
         epoch = self.progress.epoch
         info = {"method": "attention", "threshold": self.settings.align_threshold, "pairs": len(self.src)}
         counts = self.attention.counts({**info, "epochs": [epoch]})
-        counts.save(self.directory / f"alignments.epoch{epoch}.npz")
-        path = self.directory / "alignments.npz"
-        before = Counts.load(path) if path.exists() else None
-        if before is None:
-            counts.save(path)
-        elif epoch not in before.info["epochs"]:  # a run that is killed after this comes here a second time
-            total = add_counts([before, counts])
-            total.info = {**info, "epochs": [*before.info["epochs"], epoch]}
-            total.save(path)
         self.start_counting()
+        counts.save(self.counts_path(epoch))
+        epochs = [e for e in range(1, epoch + 1) if self.counts_path(e).exists()]
+        total = add_counts(Counts.load(self.counts_path(e), counts.n_src, counts.n_trg) for e in epochs)
+        total.info = {**info, "epochs": epochs}
+        total.save(self.directory / "alignments.npz")
+
+    def counts_path(self, epoch):
+        return self.directory / f"alignments.epoch{epoch}.npz"
 
     def save_best(self):
         save_parameters(self.directory / "model.npz", self.params)
@@ -109,6 +111,7 @@ def new_run(directory, settings, say=print, overwrite=False):
     """
     directory = Path(directory)
     there = [name for name in FILES if (directory / name).exists()]
+    there += sorted(path.name for path in directory.glob("alignments*.npz"))
     if there and not overwrite:
         raise UsageError(
             f"{directory} already holds a run ({there[0]}): continue it with --resume, replace it with --overwrite, "
