@@ -15,7 +15,7 @@ from ..align.model1 import pharaoh_lines
 from ..files import read_parallel
 from ..model.directory import Model
 from ..model.parameters import init_parameters
-from ..text.batches import make_batch
+from ..text.batches import epoch_order, make_batch
 from ..text.pipeline import learn_pipelines
 from ..train.adam import Adam
 from ..train.checkpoint import Progress
@@ -31,17 +31,16 @@ EMBEDDING, HIDDEN, BATCH = 256, 512, 64
 def gold_attention(split, pipelines, n_batches):
     """Batches of the embedded corpus with attention made of its gold links: 0.7 on them, the rest spread unevenly."""
     rng = np.random.default_rng(1)
+    n = n_batches * BATCH
+    src, trg = ([p.ids(line) for line in side[:n]] for p, side in zip(pipelines, (split.src, split.trg)))
     batches = []
-    for start in range(0, n_batches * BATCH, BATCH):
-        part = slice(start, start + BATCH)
-        src, trg = ([p.ids(line) for line in side[part]] for p, side in zip(pipelines, (split.src, split.trg)))
-        batch = make_batch(src, trg)
+    for chosen in epoch_order(src, trg, BATCH, Settings.pool, rng):
+        batch = make_batch([src[k] for k in chosen], [trg[k] for k in chosen])
         alphas = rng.gamma(0.1, size=(len(batch.trg_ids), *batch.src_ids.shape)) * batch.src_mask
         alphas *= 0.3 / np.maximum(alphas.sum(axis=1, keepdims=True), 1e-9)
-        for b, line in enumerate(split.alignments[part]):
-            for i, j in parse_pharaoh(line):
-                if i < len(src[b]) and j < len(trg[b]):
-                    alphas[j, i, b] += 0.7
+        for b, k in enumerate(chosen):
+            for i, j in parse_pharaoh(split.alignments[k]):
+                alphas[j, i, b] += 0.7
         batches.append((alphas.astype(np.float32), batch))
     return batches
 
