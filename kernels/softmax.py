@@ -4,8 +4,6 @@ import numpy as np
 
 from .jit import kernel
 
-ZERO = np.float32(0)
-
 
 def list_logits_numpy(o, W, b, begins, ends, logits):
     """o (A*K,E), W (L,E), b (L) -> fills logits (A*K,M).

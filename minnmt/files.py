@@ -170,7 +170,15 @@ def check_writable(path):
 
 def write_atomically(path, text):
     """Write text (packed if the name ends in .gz) so that the file is either complete or untouched."""
-    data = text.encode("utf-8")
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path, data):
+    """The same for bytes; "-" is standard output."""
+    if str(path) == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
     if str(path).endswith(".gz"):
         data = gzip.compress(data, mtime=0)
     with atomic_file(path) as file:

@@ -1,8 +1,8 @@
 """Counts that grow: attention weights above a threshold are added cell by cell while a model trains.
 
 Links wait in a buffer; when it is full they are sorted by row and added to the matrix. Memory: 8 bytes for a stored
-cell, 16 while the matrix grows (the old and the new one), plus the buffer, which never grows. A cell is a float32,
-exact enough up to 16 million links of weight 1.
+cell, 16 while the matrix grows (the old and the new one), and a fixed part: 28 bytes a link of the buffer, some arrays
+as long as a vocabulary. A cell is a float32, exact enough up to 16 million links of weight 1.
 """
 
 import numpy as np
@@ -27,6 +27,8 @@ class Accumulator:
     def add_attention(self, alphas, batch):
         """alphas (T,S,B), a Batch -> add every weight above the threshold between two real words, eos included."""
         T, S, B = alphas.shape
+        assert batch.src_ids.max(initial=0) < self._counts.n_src and batch.trg_ids.max(initial=0) < self._counts.n_trg
+        alphas = np.ascontiguousarray(alphas)
         steps = max(1, len(self._weights) // max(S * B, 1))  # so many always fit into an empty buffer
         if S * B > len(self._weights):
             self._make_room(S * B)
@@ -42,6 +44,7 @@ class Accumulator:
 
     def add(self, counts):
         """Add another matrix of the same size, such as another epoch's or another part of a corpus."""
+        assert (counts.n_src, counts.n_trg) == (self._counts.n_src, self._counts.n_trg), "counts of another size"
         for start in range(0, counts.n_cells, len(self._weights)):
             self._flush()
             cells = slice(start, min(start + len(self._weights), counts.n_cells))
@@ -79,9 +82,10 @@ class Accumulator:
 
 
 def add_counts(parts):
-    """The sum of Counts of the same size, read one after the other: at most 24 bytes a cell are in memory."""
+    """The sum of Counts of the same size, read one after the other: about 24 bytes a cell are in memory."""
     total = None
     for part in parts:
         total = total or Accumulator(part.n_src, part.n_trg)
         total.add(part)
+        del part  # before the next one is read
     return total.counts()

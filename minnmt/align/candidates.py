@@ -41,6 +41,7 @@ def probabilities(counts, by="source"):
 
 def best_candidates(counts, n, by="source", min_prob=0.0):
     """The n best of every row, those with a probability below min_prob left out."""
+    n = min(n, counts.n_trg)
     probs = probabilities(counts, by)
     chosen = np.empty(int(np.minimum(np.diff(counts.indptr), n).sum()), np.int64)
     indptr = np.empty_like(counts.indptr)

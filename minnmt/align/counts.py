@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..arrays import load_arrays, save_arrays
 from ..errors import UserError
-from ..model.npz import load_arrays, save_arrays
 
 
 @dataclass
@@ -69,16 +69,11 @@ class Counts:
             counts = cls(arrays["indptr"], arrays["indices"], arrays["data"], info.pop("n_trg"), info)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise UserError(f"{path} holds no counts (indptr, indices, data and info): make it again") from None
-        counts.check(path)
-        if n_src is not None and (counts.n_src, counts.n_trg) != (n_src, n_trg):
-            raise UserError(
-                f"{path} counts {counts.n_src} source and {counts.n_trg} target words, the model has {n_src} and "
-                f"{n_trg}: it is of another model"
-            )
+        counts.check(path, n_src, n_trg)
         return counts
 
-    def check(self, path):
-        """Refuse a matrix that does not hold together, before anything indexes with it."""
+    def check(self, path, n_src=None, n_trg=None):
+        """Refuse a matrix that does not hold together, or one of other sizes, before anything indexes with it."""
         kinds = [(self.indptr, np.int64), (self.indices, np.int32), (self.data, np.float32)]
         sound = (
             all(array.ndim == 1 and array.dtype == kind for array, kind in kinds)
@@ -93,10 +88,15 @@ class Counts:
         )
         if not sound:
             raise UserError(f"{path}: its counts do not hold together, the file is damaged: make it again")
+        if n_src is not None and (self.n_src, self.n_trg) != (n_src, n_trg):
+            raise UserError(
+                f"{path} counts {self.n_src} source and {self.n_trg} target words, the model has {n_src} and "
+                f"{n_trg}: it is of another model"
+            )
 
     def _ascending(self):
         """Does every row have its cells in order, each once?"""
-        steps = np.diff(self.indices.astype(np.int64))
+        rises = self.indices[1:] > self.indices[:-1]
         starts = self.indptr[1:-1]
-        steps[starts[(starts > 0) & (starts < len(self.indices))] - 1] = 1  # from one row to the next
-        return bool((steps > 0).all())
+        rises[starts[(starts > 0) & (starts < len(self.indices))] - 1] = True  # from one row to the next
+        return bool(rises.all())

@@ -141,9 +141,10 @@ def find_reason(table, src_ids, trg_id, topn, frequent=0, min_prob=0.0):
     elif trg_id < len(always_words(table.counts.n_trg, frequent)):
         always = f"one of the {frequent} most frequent words"
     links, barred = table.links_between(src_ids, trg_id), []
+    least = np.float32(min_prob)  # as best_candidates() compares
     for link in links:
-        p = link.p_trg if table.by == "source" else link.p_src
-        barred.append(f"beyond {topn}" if link.rank > topn else f"below {min_prob:g}" if p < min_prob else "")
+        p = np.float32(link.p_trg if table.by == "source" else link.p_src)
+        barred.append(f"beyond {topn}" if link.rank > topn else f"below {min_prob:g}" if p < least else "")
     return Reason(trg_id, always, links, barred)
 
 

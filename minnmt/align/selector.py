@@ -38,12 +38,13 @@ class Selector:
 class FrequentSelector:
     """The same number of words a source word, but always the most frequent ones: what a list must beat."""
 
-    def __init__(self, n, n_trg):
-        self.n, self.n_trg = n, n_trg
+    def __init__(self, n, n_trg, frequent=0):
+        self.n, self.n_trg, self.frequent = n, n_trg, frequent
 
     def lists(self, src_ids, src_mask):
-        lengths = (src_mask > 0).sum(axis=0)
-        return [always_words(self.n_trg, self.n * int(length)).astype(np.int64) for length in lengths]
+        """src_ids, src_mask (S,B) -> B arrays of target ids, as Selector.lists gives them."""
+        sizes = self.frequent + self.n * (src_mask > 0).sum(axis=0)
+        return [always_words(self.n_trg, int(size)).astype(np.int64) for size in sizes]
 
 
 def always_words(n_trg, frequent):

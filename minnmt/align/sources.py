@@ -44,8 +44,10 @@ def make_selector(names, directory, n, n_src, n_trg, by="source", min_prob=0.0, 
     """The selector of n candidates a source word from the named counts, or from a control."""
     if len(names) > 1 and set(names) & set(CONTROLS):
         raise UsageError(f"--counts {' and '.join(names)}: frequent and random stand alone")
+    if list(names) in (["frequent"], ["random"]) and (by != "source" or min_prob):
+        raise UsageError(f"--by and --min-prob do not go with --counts {names[0]}, which counts nothing")
     if list(names) == ["frequent"]:
-        return FrequentSelector(n, n_trg)
+        return FrequentSelector(n, n_trg, frequent)
     if list(names) == ["random"]:
         return Selector(random_candidates(n_src, n_trg, n), frequent)
     counts = load_counts(names, directory, n_src, n_trg)

@@ -9,15 +9,16 @@ from .options import (
     FILE,
     POSITIVE,
     Number,
-    available_processors,
     check_outputs,
     directory_from_options,
     model_files,
     model_from_options,
     model_options,
+    training_threads,
 )
 
 ITERATIONS = 5
+ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads")
 
 
 @click.command()
@@ -37,7 +38,7 @@ ITERATIONS = 5
 @click.option("--iterations", type=POSITIVE, help=f"Of model1 and fastalign. [default: {ITERATIONS}]")
 @click.option("--pharaoh", type=FILE, help="With a model: also write word links i-j, a line for each pair.")
 @click.option("--table", type=FILE, help="Without a model: write source, target, ln p(target | source) a line.")
-@click.option("--threads", type=POSITIVE, help="Threads that share the work. [default: all processors]")
+@click.option("--threads", type=POSITIVE, help="Threads that share a batch of attention. [default: as many as train would]")
 def align(method, src, trg, **options):
     """Learn which target words belong to which source words.
 
@@ -55,7 +56,7 @@ def align(method, src, trg, **options):
     if src == trg == "-":
         raise UsageError("--src and --trg: only one text can come from standard input (-)")
     if method != "attention":
-        refuse(options, ("frozen", "threshold", "learning_rate", "save_model"), "goes with --method attention")
+        refuse(options, ATTENTION_ONLY, "goes with --method attention")
     if method in ("attention", "cooc"):
         refuse(options, ("iterations",), "goes with --method model1 and fastalign")
     if options["frozen"]:
@@ -68,7 +69,7 @@ def align(method, src, trg, **options):
 
 def refuse(options, names, why):
     for name in names:
-        if options[name] not in (None, False):
+        if options[name] is not None and options[name] is not False:
             raise UsageError(f"--{name.replace('_', '-')} {why}")
 
 
@@ -79,6 +80,7 @@ def align_any_text(method, src, trg, options):
     from ..train.status import Status
 
     refuse(options, ("pharaoh",), "goes with a model (-m); without one the links are the output (-o)")
+    directory_from_options(options)  # --vocab-src and the like go with --npz
     output = options["output"] or "-"
     check_outputs([output, options["table"]], [src, trg])
     lines, table = align_text(method, src, trg, options["iterations"] or ITERATIONS, Status())
@@ -101,15 +103,14 @@ def align_model(method, src, trg, options):
     check_outputs([output, options["pharaoh"], options["save_model"]], [src, trg, *model_files(options)])
     split = aligning.parallel_text(model, src, trg)
     if method == "attention":
-        counts = count_attention(model, split, directory, options, status)
-        lines = aligning.attention_lines(model, split) if options["pharaoh"] else None
+        counts, lines = count_attention(model, split, directory, options, status), None
     else:
         counts, lines = aligning.align_units(method, model, split, options["iterations"] or ITERATIONS, status)
     counts.save(output)
-    if options["pharaoh"]:
-        write_lines(options["pharaoh"], lines)
     if options["save_model"]:
         save_parameters(options["save_model"], model.params)
+    if options["pharaoh"]:
+        write_lines(options["pharaoh"], lines or aligning.attention_lines(model, split))
     status.line(f"{counts.n_cells:,} cells ({8 * counts.n_cells / 1e6:.1f} MB) in {output}; translate with:")
     status.line(f"  {decode_command(method, directory, options)}")
 
@@ -120,7 +121,7 @@ def count_attention(model, split, directory, options, status):
     from ..train.settings import Settings
 
     settings = Settings.from_config(model.config) if model.config else Settings()
-    settings.threads = options["threads"] or available_processors()
+    settings.threads = options["threads"] or training_threads(settings.batch_size)
     if options["threshold"] is not None:
         settings.align_threshold = options["threshold"]
     rate = None

@@ -13,6 +13,7 @@ from .options import (
     check_outputs,
     counts_options,
     directory_from_options,
+    model_files,
     model_from_options,
     model_options,
     search_options,
@@ -54,7 +55,7 @@ def audit(input_path, reference, output_path, as_json, examples, negations, batc
     from ..report.coverage import negation_words
     from ..search.beam import SearchSettings
 
-    check_paths(input_path, reference, output_path)
+    check_paths(input_path, reference, output_path, options)
     negations = negation_words(negations)
     model = model_from_options(options)
     selector = selector_from_options(options, model)
@@ -77,7 +78,7 @@ def audit(input_path, reference, output_path, as_json, examples, negations, batc
 SETTINGS = ("topn", "counts", "by", "min_prob", "frequent", "beam", "length_penalty", "max_length")
 
 
-def check_paths(input_path, reference, output_path):
+def check_paths(input_path, reference, output_path, options):
     """Refuse, before any work, what cannot be read or written."""
     from ..files import is_stdout
 
@@ -87,7 +88,7 @@ def check_paths(input_path, reference, output_path):
         raise UsageError("only one of -i and -r can be standard input (-)")
     if is_stdout(output_path) and sys.stdout is None:
         raise UserError("standard output is closed: name a file with -o")
-    check_outputs([output_path], [input_path, reference])
+    check_outputs([output_path], [input_path, reference, *model_files(options)])
 
 
 def text_from_options(input_path, reference, model):

@@ -11,8 +11,10 @@ from .options import (
     COUNTS_OPTIONS,
     FILE,
     POSITIVE,
+    check_outputs,
     counts_options,
     directory_from_options,
+    model_files,
     model_options,
     pipelines_from_options,
 )
@@ -51,11 +53,6 @@ def counts_files(options, names):
     if directory and not names:
         return [os.path.join(directory, "alignments.npz")]
     return [counts_path(name, directory) for name in names]
-
-
-def refuse_to_destroy(output, inputs):
-    if os.path.realpath(output) in map(os.path.realpath, inputs):
-        raise UsageError(f"{output} is the input: writing to it would destroy it")
 
 
 @candidates.command()
@@ -153,14 +150,11 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     """
     from ..align.candidates import best_candidates
     from ..align.formats import export_candidates
-    from ..files import check_writable
 
     if frequent and name not in ALWAYS:
         raise UsageError(f"--frequent goes with {' and '.join(ALWAYS)}: {name} has no words that are always included")
-    refuse_to_destroy(output, counts_files(options, counts))
-    if output != "-":
-        check_writable(output)
-    elif sys.stdout is None:
+    check_outputs([output], [*model_files(options), *counts_files(options, counts)])
+    if output == "-" and sys.stdout is None:
         raise UserError("standard output is closed: there is nowhere to write to")
     src, trg = pipelines_from_options(options)
     lists = best_candidates(load_named_counts(options, counts, src, trg), topn, by, min_prob)
@@ -188,12 +182,10 @@ def import_(file, name, output, **options):
     probabilities (ct2, sockeye-npy), entry i of a list weighs 1/i; marian-bin has no order: all weigh the same.
     """
     from ..align.formats import import_counts
-    from ..files import check_writable
 
     if output == "-":
         raise UsageError("counts cannot go to standard output: name a file with -o")
-    refuse_to_destroy(output, [file])
-    check_writable(output)
+    check_outputs([output], [file, *model_files(options)])
     src, trg = pipelines_from_options(options)
     counts, remarks, name = import_counts(name, file, src.vocab, trg.vocab)
     for remark in remarks:

@@ -11,6 +11,7 @@ from .options import (
     check_outputs,
     counts_options,
     directory_from_options,
+    model_files,
     model_from_options,
     model_options,
     search_options,
@@ -61,13 +62,15 @@ def decode(input_path, output_path, batch_size, threads, alignments, alignment_f
         raise UsageError(f"--n-best {options['n_best']} needs --beam {options['n_best']} or more")
     if options["outside"] and not options["reference"]:
         raise UsageError("--outside needs --reference FILE")
+    if options["reference"] and (alignments or options["replace_unk"] or options["n_best"] > 1):
+        raise UsageError("--reference translates nothing: --alignments, --replace-unk and --n-best do not go with it")
     if alignment_format and not alignments:
         raise UsageError("--alignment-format needs --alignments FILE")
     keep_attention = bool(alignments or options["replace_unk"])
     settings = SearchSettings(
         options["beam"], options["length_penalty"], options["max_length"], options["n_best"], keep_attention
     )
-    check_outputs([output_path, alignments], [input_path, options["reference"]])
+    check_outputs([output_path, alignments], [input_path, options["reference"], *model_files(options)])
     model = model_from_options(options)
     selector, replacer = selector_from_options(options, model), replacer_from_options(options, model)
     threads = threads or available_processors()
@@ -88,15 +91,15 @@ def decode(input_path, output_path, batch_size, threads, alignments, alignment_f
 
 def replacer_from_options(options, model):
     """What finds words for UNK; None to leave them."""
-    from ..align.sources import load_counts
+    from ..align.sources import CONTROLS, load_counts
     from ..search.unknown import Replacer
 
     method = options["replace_unk"]
     if method in (None, "copy"):
-        return method and Replacer(model)
+        return Replacer(model) if method else None
     names = options["counts"] if method == "table" else (method,)
-    if set(names) & {"frequent", "random"}:
-        raise UsageError("--replace-unk table needs counts: --counts frequent and random have none")
+    if set(names) & set(CONTROLS):
+        raise UsageError(f"--replace-unk table needs counts: --counts {' and '.join(CONTROLS)} have none")
     sizes = len(model.src.vocab), len(model.trg.vocab)
     return Replacer(model, load_counts(names, directory_from_options(options), *sizes))
 

@@ -83,7 +83,7 @@ COUNTS_OPTIONS = (
     click.option(
         "--counts", multiple=True, metavar="NAME",
         help="Counts to take candidates from: a file, or the NAME of DIR/alignments.NAME.npz (epoch3, model1, "
-        "fastalign, cooc); several are added up. [default: DIR/alignments.npz]",
+        "fastalign, cooc); several are added up; frequent and random are controls. [default: DIR/alignments.npz]",
     ),
     click.option(
         "--by", type=click.Choice(["source", "target"]), default="source", show_default=True,
@@ -159,6 +159,11 @@ def directory_from_options(options):
     if not (options["vocab_src"] and options["vocab_trg"]):
         raise UsageError("--npz needs --vocab-src and --vocab-trg, the model's two JSON vocabularies")
     return None
+
+
+def training_threads(batch_size):
+    """One per processor, but none with fewer than 8 sentences: each has a gradient of its own to fill."""
+    return min(available_processors(), max(1, batch_size // 8))
 
 
 def model_files(options):

@@ -6,7 +6,7 @@ import click
 
 from ..errors import UsageError
 from ..train.settings import Settings
-from .options import COUNT, DEFAULTS, FILE, POSITIVE, Number, Path, available_processors, setting
+from .options import COUNT, DEFAULTS, FILE, POSITIVE, Number, Path, setting, training_threads
 
 
 @click.command()
@@ -70,7 +70,7 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     if resume:
         run = resume_run(output, changes_on_resume(context, options))
     else:
-        options["threads"] = options["threads"] or min(available_processors(), max(1, options["batch_size"] // 8))
+        options["threads"] = options["threads"] or training_threads(options["batch_size"])
         check_text_options(options)
         check_dynamic(options)
         run = new_run(output, Settings(**options), status.line, overwrite)

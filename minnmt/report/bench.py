@@ -76,7 +76,7 @@ def bench_overhead(split, pipelines, repeats, n_threads):
     with_counting, without, counting = [], [], []
     with Workers(params, n_threads) as workers:
         for repeat in range(repeats + 1):
-            chosen = range(repeat * BATCH, (repeat + 1) * BATCH)
+            chosen = [k % len(src) for k in range(repeat * BATCH, (repeat + 1) * BATCH)]
             began = time.perf_counter()
             gradient_step(run, chosen, workers)
             middle = time.perf_counter()

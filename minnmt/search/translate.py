@@ -13,7 +13,8 @@ from ..threads import thread_pool
 from .beam import SearchSettings, beam_search
 from .unknown import Replacer
 
-# A batch holds at most this many floats of annotations: with very long lines it has fewer sentences.
+# A batch holds at most this many floats of annotations, and of listed words: with very long lines, or with very long
+# lists, it has fewer sentences.
 MEMORY_BUDGET = 64 * 1024 * 1024
 
 
@@ -58,16 +59,21 @@ def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=
     settings = settings or SearchSettings()
     units = [model.src.units(line) for line in lines]
     answers = [Translation(u, [], []) for u in units]
+    params = model.params
 
     def work(chosen):
         sentences = [model.src.vocab.encode(units[i]) for i in chosen]
-        lists = selector and selector.lists(*pad(sentences))
-        for b, (i, hypotheses) in enumerate(zip(chosen, beam_search(sentences, model.params, settings, lists))):
+        lists = None if selector is None else selector.lists(*pad(sentences))
+        if lists and len(chosen) > 1 and sum(map(len, lists)) * params.trg_embedding.shape[1] > MEMORY_BUDGET:
+            work(chosen[: len(chosen) // 2])
+            work(chosen[len(chosen) // 2 :])
+            return
+        for b, (i, hypotheses) in enumerate(zip(chosen, beam_search(sentences, params, settings, lists))):
             answers[i].hypotheses = hypotheses
             answers[i].list_size = len(lists[b]) if lists else 0
             answers[i].lines = [replacer.text(h, units[i]) if replacer else model.trg.text(h.ids) for h in hypotheses]
 
-    batches = list(_batches(units, batch_size, settings.beam, model.params))
+    batches = list(_batches(units, batch_size, settings.beam, params))
     n_threads = min(n_threads, len(batches))
     if n_threads > 1:
         with thread_pool(n_threads) as pool:

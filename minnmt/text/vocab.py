@@ -46,7 +46,7 @@ class Vocab:
 
         Nematus trains with --n-words below or above the dictionary's size; this is how it reads the file then.
         """
-        return Vocab(self.words[:size] + ["UNK"] * (size - len(self.words)))
+        return Vocab(self.words[:size] + [self.words[UNK]] * (size - len(self.words)))
 
     def save(self, path):
         text = json.dumps({word: i for i, word in enumerate(self.words)}, ensure_ascii=False, indent=0)

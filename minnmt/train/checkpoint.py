@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from ..align.counts import Counts
+from ..arrays import load_arrays, save_arrays
 from ..errors import UserError
-from ..model.npz import STORED_NAMES, from_stored, load_arrays, save_arrays, to_stored
+from ..model.npz import STORED_NAMES, from_stored, to_stored
 from ..model.parameters import Parameters
 from .adam import Adam
 
@@ -58,7 +59,11 @@ def load_checkpoint(directory) -> tuple[Parameters, Adam, Progress, Counts]:
     try:
         progress = Progress(**json.loads(arrays["progress"].tobytes()))
         params, m, v = (from_stored({n: arrays[f"{tree}.{n}"] for n in STORED_NAMES}) for tree in TREES)
-        counts = Counts(*(arrays[f"counts.{name}"] for name in CSR), len(params.trg_embedding))
+        sizes = len(params.src_embedding), len(params.trg_embedding)
+        counts = Counts.empty(*sizes)
+        if "counts.indptr" in arrays:
+            counts = Counts(*(arrays[f"counts.{name}"] for name in CSR), sizes[1])
+            counts.check(path, *sizes)
         return params, Adam(m, v, progress.n_updates), progress, counts
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} is not a checkpoint of this version of minnmt ({error}): train again") from None

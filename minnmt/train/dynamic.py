@@ -8,8 +8,8 @@ before the epoch starts ("epoch"). The target words themselves, eos and UNK are 
 import numpy as np
 
 from ..align.candidates import best_candidates
-from ..align.counts import Counts
 from ..align.selector import Selector
+from ..errors import UserError
 from ..text.batches import make_batch
 
 CHUNK = 1000  # pairs whose lists are chosen together
@@ -23,8 +23,10 @@ def epoch_words(run):
     settings, epoch = run.settings, run.progress.epoch
     if not settings.dynamic_vocab or not 0 < settings.align_from_epoch < epoch:
         return None
-    sizes = run.params.sizes()
-    counts = Counts.load(run.directory / "alignments.npz", sizes["src_words"], sizes["trg_words"])
+    for needed in range(settings.align_from_epoch, epoch):  # with fewer counts a resumed run would be another one
+        if not run.counts_path(needed).exists():
+            raise UserError(f"{run.counts_path(needed)} is gone, but --dynamic-vocab needs it: put it back")
+    counts, _ = run.counts_so_far(epoch - 1)
     selector = Selector(best_candidates(counts, settings.dynamic_vocab))
     return (BatchWords if settings.dynamic_lists == "batch" else EpochWords)(selector, run.src, run.trg)
 

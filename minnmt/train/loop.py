@@ -108,7 +108,7 @@ def update(run, chosen, workers):
 
 
 def gradient_step(run, chosen, workers):
-    """The same without a look at the outcome -> outputs, nll, gradient norm; a bad outcome changes nothing."""
+    """Forward, backward, clip, Adam -> outputs, nll, gradient norm; with an infinite one, no parameter changes."""
     grads, outputs = workers.gradients(run, chosen, run.progress.n_updates + 1)
     nll = sum(float(output.nll.sum()) for _, output in outputs)
     norm = clip_gradients(grads, run.settings.clip)

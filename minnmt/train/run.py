@@ -1,7 +1,7 @@
 """One training run: its directory, its data, and where it stands, new or resumed."""
 
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +39,11 @@ class Run:
     trg: list
     dev: Split
     test: Split
-    attention: Accumulator = None  # the counts of the epoch under way
+    attention: Accumulator = field(init=False)  # the counts of the epoch under way
     words: BatchWords | EpochWords | None = None  # what chooses the softmax's words; None for all words
 
     def __post_init__(self):
-        if self.attention is None:
-            self.start_counting()
+        self.start_counting()
 
     @property
     def params(self) -> Parameters:
@@ -79,17 +78,22 @@ class Run:
     def save_counts(self):
         """Write the epoch's counts, alignments.epochN.npz, and the sum of all epochs, alignments.npz.
 
-        The sum is made anew from the epochs' files: a run that is killed after this may come here a second time.
+        A run that is killed after this may come here a second time.
         """
         epoch = self.progress.epoch
         info = {"method": "attention", "threshold": self.settings.align_threshold, "pairs": len(self.src)}
-        counts = self.attention.counts({**info, "epochs": [epoch]})
+        self.attention.counts({**info, "epochs": [epoch]}).save(self.counts_path(epoch))
         self.start_counting()
-        counts.save(self.counts_path(epoch))
-        epochs = [e for e in range(1, epoch + 1) if self.counts_path(e).exists()]
-        total = add_counts(Counts.load(self.counts_path(e), counts.n_src, counts.n_trg) for e in epochs)
+        total, epochs = self.counts_so_far(epoch)
         total.info = {**info, "epochs": epochs}
         total.save(self.directory / "alignments.npz")
+
+    def counts_so_far(self, epoch):
+        """The sum of the epochs' files up to this one -> Counts, which epochs; `align` may replace alignments.npz."""
+        sizes = self.params.sizes()
+        epochs = [e for e in range(1, epoch + 1) if self.counts_path(e).exists()]
+        parts = (Counts.load(self.counts_path(e), sizes["src_words"], sizes["trg_words"]) for e in epochs)
+        return add_counts(parts), epochs
 
     def counts_path(self, epoch):
         return self.directory / f"alignments.epoch{epoch}.npz"
@@ -111,7 +115,7 @@ def new_run(directory, settings, say=print, overwrite=False):
     """
     directory = Path(directory)
     there = [name for name in FILES if (directory / name).exists()]
-    there += sorted(path.name for path in directory.glob("alignments*.npz"))
+    there += sorted(path.name for path in counts_files(directory))
     if there and not overwrite:
         raise UsageError(
             f"{directory} already holds a run ({there[0]}): continue it with --resume, replace it with --overwrite, "
@@ -131,7 +135,7 @@ def new_run(directory, settings, say=print, overwrite=False):
     params = first_parameters(settings, src_pipeline, trg_pipeline)
     make_directory(directory)
     remove_leftovers(directory, (*FILES, "alignments*.npz"))
-    for path in [*(directory / name for name in FILES), *directory.glob("alignments*.npz")]:
+    for path in [*(directory / name for name in FILES), *counts_files(directory)]:
         path.unlink(missing_ok=True)
     src_pipeline.save(directory, "src")
     trg_pipeline.save(directory, "trg")
@@ -144,7 +148,7 @@ def new_run(directory, settings, say=print, overwrite=False):
 
 
 def resume_run(directory, changes=None):
-    """Continue a run where its last checkpoint stands, with some settings changed (see cli.py for which)."""
+    """Continue a run where its last checkpoint stands, with some settings changed (see commands/train.py for which)."""
     directory = Path(directory)
     if not (directory / "config.json").exists():
         raise UserError(f"{directory} holds no run to resume: start one without --resume")
@@ -178,6 +182,11 @@ def resume_run(directory, changes=None):
     if counts is not None:
         run.attention.add(counts)
     return run
+
+
+def counts_files(directory):
+    """The counts beside a model."""
+    return [path for pattern in ("alignments.npz", "alignments.*.npz") for path in directory.glob(pattern)]
 
 
 def first_parameters(settings, src_pipeline, trg_pipeline):

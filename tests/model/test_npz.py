@@ -5,8 +5,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from minnmt.arrays import load_arrays
 from minnmt.errors import UserError
-from minnmt.model.npz import load_arrays, load_parameters, save_parameters, to_stored
+from minnmt.model.npz import load_parameters, save_parameters, to_stored
 from minnmt.model.parameters import named_arrays
 from tests.conftest import random_parameters
 

@@ -53,6 +53,7 @@ def test_nematus_sizes():
     assert vocab.resized(3).encode(["a", "b"]) == [2, UNK]
     assert len(vocab.resized(6)) == 6 and vocab.resized(6).decode([5]) == ["UNK"]
     assert vocab.resized(6).encode(["UNK"]) == [UNK]
+    assert Vocab(["<EOS>", "<UNK>", "a"]).resized(5).encode(["UNK", "<UNK>", "a"]) == [UNK, UNK, 2]
 
 
 @pytest.mark.parametrize(

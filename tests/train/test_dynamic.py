@@ -118,13 +118,14 @@ def test_the_table_is_made_anew_from_all_epochs(tmp_path, monkeypatch):
     real = dynamic.best_candidates
 
     def best(counts, n):
-        tables.append((counts.info["epochs"], n))
+        tables.append((counts.data.sum(dtype=float), n))
         return real(counts, n)
 
     monkeypatch.setattr(dynamic, "best_candidates", best)
     run = toy_run(tmp_path, align_from_epoch=1, dynamic_vocab=3)
     train(run, scripted(1, 2, 3), Watcher(), Limits())
-    assert tables == [([1], 3), ([1, 2], 3)]
+    weights = [Counts.load(tmp_path / f"alignments.epoch{e}.npz").data.sum(dtype=float) for e in (1, 2)]
+    assert tables == [(pytest.approx(weights[0]), 3), (pytest.approx(sum(weights)), 3)]
 
 
 @pytest.mark.parametrize("mode, threads", [("batch", 1), ("epoch", 1), ("epoch", 2)])
@@ -143,7 +144,8 @@ def test_with_lists_of_all_words_it_is_the_full_softmax(tmp_path, seen, mode, th
         run.progress.epoch = 2
         n_src, n_trg = (len(side.vocab) for side in (run.model.src, run.model.trg))
         src, trg = (array.reshape(-1) for array in np.indices((n_src, n_trg)))
-        Counts.from_cells(src, trg, np.ones(len(src)), n_src, n_trg, {"epochs": [1]}).save(directory / "alignments.npz")
+        counts = Counts.from_cells(src, trg, np.ones(len(src)), n_src, n_trg, {"epochs": [1]})
+        counts.save(directory / "alignments.epoch1.npz")
         train(run, scripted(1), Watcher(), Limits())
         runs.append(run)
     full, listed = runs
@@ -244,5 +246,17 @@ def test_it_cannot_change_in_the_middle(text, tmp_path):
 def test_counts_that_have_gone_are_named(text, tmp_path):
     options = [*TINY, "--bpe", 0, "--epochs", 3, "--align-from-epoch", 1, "--dynamic-vocab", 1, "--max-updates", 7]
     assert run_cli("train", *text, "-o", tmp_path / "run", *options).code == 0
-    (tmp_path / "run" / "alignments.npz").unlink()
-    refused(1, "alignments.npz", arguments=["train", "-o", tmp_path / "run", "--resume"])
+    (tmp_path / "run" / "alignments.epoch1.npz").unlink()
+    refused(1, "alignments.epoch1.npz", arguments=["train", "-o", tmp_path / "run", "--resume"])
+
+
+def test_counts_of_align_do_not_change_a_run(text, tmp_path):
+    """`align` may replace alignments.npz while a run is paused: its lists come from its own epochs."""
+    options = [*TINY, "--bpe", 0, "--epochs", 2, "--align-from-epoch", 1, "--dynamic-vocab", 2]
+    for name in ("through", "paused"):
+        pause = ["--max-updates", 7] if name == "paused" else []
+        assert run_cli("train", *text, "-o", tmp_path / name, *options, *pause).code == 0
+    run = tmp_path / "paused"
+    assert run_cli("align", "-m", run, "--method", "cooc", "-o", run / "alignments.npz", "--overwrite").code == 0
+    assert run_cli("train", "-o", run, "--resume").code == 0
+    assert (run / "model.npz").read_bytes() == (tmp_path / "through" / "model.npz").read_bytes()

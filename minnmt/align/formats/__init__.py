@@ -54,11 +54,12 @@ def export_candidates(name, path, candidates, src_vocab, trg_vocab, topn, freque
     """Write candidates; those without a probability above 0 are left out."""
     import numpy as np
 
+    from ..selector import always_words
     from .words import Words, select
 
     rows = np.repeat(np.arange(candidates.n_src), np.diff(candidates.indptr))
     candidates = select(candidates, rows, candidates.probs > 0)
-    always = 2 + frequent  # eos, UNK and the most frequent words: the lowest ids
+    always = len(always_words(candidates.n_trg, frequent))
     n_left_out = get_format(name).write(
         path, candidates, Words(src_vocab), Words(trg_vocab), always=always, topn=topn
     )

@@ -13,8 +13,8 @@ import struct
 
 import numpy as np
 
+from ...files import write_bytes
 from ...text.vocab import EOS
-from .output import write_bytes
 
 MAGIC = 0xF11A48D5013417F5
 HEADER = struct.Struct("<6Q")

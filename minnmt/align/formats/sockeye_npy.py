@@ -11,8 +11,8 @@ import io
 
 import numpy as np
 
+from ...files import write_bytes
 from ...text.vocab import EOS, UNK
-from .output import write_bytes
 from .scan import rank_weight
 
 PAD, SOCKEYE_UNK, BOS, SOCKEYE_EOS = range(4)
