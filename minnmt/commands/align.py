@@ -38,7 +38,7 @@ ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads
 @click.option("--iterations", type=POSITIVE, help=f"Of model1 and fastalign. [default: {ITERATIONS}]")
 @click.option("--pharaoh", type=FILE, help="With a model: also write word links i-j, a line for each pair.")
 @click.option("--table", type=FILE, help="Without a model: write source, target, ln p(target | source) a line.")
-@click.option("--threads", type=POSITIVE, help="Threads that share a batch of attention. [default: as many as train would]")
+@click.option("--threads", type=POSITIVE, help="Threads that share the attention's work. [default: as train]")
 def align(method, src, trg, **options):
     """Learn which target words belong to which source words.
 

@@ -82,6 +82,13 @@ def next_word(y, s, memory, params, words=None):
     return s, logp, alpha
 
 
+def attention_weights(batch, params):
+    """batch -> alphas (T,S,B): the part of network_forward that comes before the readout, without dropout."""
+    s0, memory, _ = encode(batch.src_ids, batch.src_mask, params)
+    y = previous_words(batch.trg_ids, params.trg_embedding)
+    return decoder_forward(y, s0, memory, params)[2]
+
+
 def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
     """batch (see minnmt/text/batches.py), ids: None, an array or a list of B arrays -> NetworkOutput, cache."""
     T, B = batch.trg_ids.shape

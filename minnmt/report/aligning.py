@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from ..align.bitext import Bitext
-from ..align.cooccurrence import train_cooccurrence
+from ..align.cooccurrence import cooccurrence_counts, train_cooccurrence
 from ..align.fastalign import train_fastalign
 from ..align.links import format_pharaoh
-from ..align.model1 import pharaoh_lines, train_model1
+from ..align.model1 import NEGLIGIBLE, pharaoh_lines, train_model1
 from ..errors import UsageError, UserError
 from ..files import read_lines, read_parallel
 from ..search.translate import word_numbers
@@ -53,6 +53,9 @@ def parallel_text(model, src, trg):
 def learn_attention(model, split, settings, learning_rate, frozen, status):
     """Counts of the attention of one epoch over the text; without `frozen`, model.params change on the way."""
     src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
+    if len(src) < len(split.src):
+        left_out = len(split.src) - len(src)
+        status.line(f"{left_out:,} pairs are left out: blank, or longer than {settings.max_train_length} units")
     settings = replace(settings, epochs=1, align_from_epoch=1)
     adam = None if frozen else Adam.for_parameters(model.params)
     run = Run(None, settings, model, adam, Progress(learning_rate=learning_rate), src, trg, None, None)
@@ -62,7 +65,8 @@ def learn_attention(model, split, settings, learning_rate, frozen, status):
         status.clear()
     how = "frozen" if frozen else "continued"
     counts.info = {"method": "attention", "threshold": settings.align_threshold, "pairs": len(src), "pass": how}
-    status.line(f"{len(src):,} pairs, loss {run.progress.epoch_nll / run.progress.epoch_words:.3f} a word")
+    if not frozen:
+        status.line(f"{len(src):,} pairs, loss {run.progress.epoch_nll / run.progress.epoch_words:.3f} a word")
     return counts
 
 
@@ -72,7 +76,7 @@ def attention_lines(model, split):
 
 
 def train_aligner(method, bitext, iterations, status):
-    """Train a statistical aligner on the bitext -> its table (Counts), its links (see Aligner.links)."""
+    """Train a statistical aligner on the bitext -> Aligner, its links (see Aligner.links)."""
 
     def report(iteration, bits, extra):
         status.line(f"iteration {iteration}: cross entropy {bits:.2f} bits a word{', ' + extra if extra else ''}")
@@ -81,7 +85,7 @@ def train_aligner(method, bitext, iterations, status):
     aligner = ALIGNERS[method](bitext, iterations, report)
     links = aligner.links(bitext)
     status.line(f"{len(bitext):,} pairs in {time.monotonic() - began:.2f} s")
-    return aligner.table, links
+    return aligner, links
 
 
 def align_units(method, model, split, iterations, status):
@@ -89,24 +93,30 @@ def align_units(method, model, split, iterations, status):
     src_units, trg_units = [model.src.units(s) for s in split.src], [model.trg.units(t) for t in split.trg]
     src, trg = map(model.src.vocab.encode, src_units), map(model.trg.vocab.encode, trg_units)
     bitext = Bitext.from_lists(list(src), list(trg), len(model.src.vocab), len(model.trg.vocab))
-    table, links = train_aligner(method, bitext, iterations, status)
+    aligner, links = train_aligner(method, bitext, iterations, status)
     lines = []
     for k, (src, trg) in enumerate(zip(src_units, trg_units)):
         src_words, trg_words = word_numbers(src, model.src), word_numbers(trg, model.trg)
         places = links[bitext.trg_starts[k] : bitext.trg_starts[k + 1]].tolist()
         lines.append(format_pharaoh({(src_words[i], trg_words[j]) for j, i in enumerate(places) if i >= 0}))
-    return table, lines
+    # the counts themselves, because p(source | target) cannot be had from a table of p(target | source)
+    return cooccurrence_counts(bitext) if method == "cooc" else aligner.table, lines
 
 
 def align_text(method, src, trg, iterations, status):
     """Align two files of tokenized text -> Pharaoh lines, and the lines of the table as fast_align -p writes it."""
     bitext, src_words, trg_words = Bitext.from_lines(*read_parallel(src, trg))
-    table, links = train_aligner(method, bitext, iterations, status)
-    return pharaoh_lines(bitext, links), table_lines(table, src_words, trg_words)
+    aligner, links = train_aligner(method, bitext, iterations, status)
+    return pharaoh_lines(bitext, links), table_lines(aligner, src_words, trg_words)
 
 
-def table_lines(table, src_words, trg_words):
-    """A table as fast_align -p writes it: source, target and ln p(target | source), apart by tabs."""
-    logps = np.log(table.data).tolist()
-    for src, trg, logp in zip(table.rows.tolist(), table.indices.tolist(), logps):
+def table_lines(aligner, src_words, trg_words):
+    """The table as fast_align -p writes it: source, target and ln p(target | source) a line, NULL as <eps>.
+
+    Cells that are as good as zero are left out.
+    """
+    for trg in np.flatnonzero(aligner.null > NEGLIGIBLE).tolist():
+        yield f"<eps>\t{trg_words[trg]}\t{np.log(aligner.null[trg]):.6g}"
+    table = aligner.table
+    for src, trg, logp in zip(table.rows.tolist(), table.indices.tolist(), np.log(table.data).tolist()):
         yield f"{src_words[src]}\t{trg_words[trg]}\t{logp:.6g}"

@@ -4,7 +4,7 @@ import math
 
 from ..align.links import alignment_error_rate, hardest_links, parse_pharaoh, word_weights
 from ..errors import UsageError
-from ..model.network import network_forward
+from ..model.network import attention_weights, network_forward
 from ..search.beam import SearchSettings
 from ..search.translate import translate, word_numbers
 from ..text.batches import batches_by_length
@@ -59,7 +59,7 @@ def attention_links(split, model):
     src, trg = map(model.src.vocab.encode, src_units), map(model.trg.vocab.encode, trg_units)
     found = [None] * len(src_units)
     for chosen, batch in batches_by_length(list(src), list(trg), BATCH):
-        alphas = network_forward(batch, model.params)[0].alphas
+        alphas = attention_weights(batch, model.params)
         for b, i in enumerate(chosen):
             words = word_numbers(src_units[i], model.src), word_numbers(trg_units[i], model.trg)
             found[i] = hardest_links(word_weights(alphas[:, :, b], *words))

@@ -51,7 +51,13 @@ def epoch_order(src, trg, batch_size, pool, rng):
 
 
 def batches_by_length(src, trg, batch_size):
-    """Batches of similar length in a fixed order, for validation: yields (pair numbers, Batch).
+    """Batches of similar length in a fixed order, for validation: yields (pair numbers, Batch)."""
+    for chosen in numbers_by_length(src, trg, batch_size):
+        yield chosen, make_batch([src[i] for i in chosen], [trg[i] for i in chosen])
+
+
+def numbers_by_length(src, trg, batch_size):
+    """The pair numbers of such batches, longest first.
 
     Attention holds a value for every source and target word, so batches of long sentences are smaller.
     """
@@ -59,5 +65,5 @@ def batches_by_length(src, trg, batch_size):
     order = np.argsort(-lengths, kind="stable")
     while len(order):
         n = min(batch_size, max(1, LARGEST_BATCH // lengths[order[0]] ** 2))
-        chosen, order = order[:n], order[n:]
-        yield chosen, make_batch([src[i] for i in chosen], [trg[i] for i in chosen])
+        yield order[:n]
+        order = order[n:]

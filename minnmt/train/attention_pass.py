@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from ..errors import UserError
-from ..model.network import network_forward
-from ..text.batches import batches_by_length, epoch_order
+from ..model.network import attention_weights
+from ..text.batches import epoch_order, make_batch, numbers_by_length
 from ..threads import thread_pool
 from .gradients import Workers
 from .loop import ORDER, Limits, gradient_step, is_finite
@@ -37,18 +37,19 @@ def continued_counts(run, status):
 
 
 def frozen_counts(run, status):
-    """One pass over the text, forward only -> the counts of its attention."""
-    batches = list(batches_by_length(run.src, run.trg, run.settings.batch_size))
+    """One pass over the text, forward only and without the softmax -> the counts of its attention."""
+    batches = list(numbers_by_length(run.src, run.trg, run.settings.batch_size))
     status.start_epoch(run, len(batches), Limits())
 
-    def work(chosen_and_batch):
-        _, batch = chosen_and_batch
-        return batch, network_forward(batch, run.params)[0]
+    def work(chosen):
+        batch = make_batch([run.src[i] for i in chosen], [run.trg[i] for i in chosen])
+        return batch, attention_weights(batch, run.params)
 
     window = AHEAD * run.settings.threads
     with thread_pool(run.settings.threads) as pool:
         for start in range(0, len(batches), window):
-            for outputs in pool.map(work, batches[start : start + window]):
-                run.count([outputs], status)
+            for batch, alphas in pool.map(work, batches[start : start + window]):
+                run.attention.add_attention(alphas, batch)
+                run.progress.position += 1
+                status.update(run, None, int(batch.trg_mask.sum()))
     return run.attention.counts()
-

@@ -25,7 +25,8 @@ class Status:
         self.nll, self.words = 0.0, 0
 
     def update(self, run, nll, words):
-        self.nll += nll
+        """nll None: nothing is predicted, so there is no loss to show."""
+        self.nll += nll or 0.0
         self.words += words
         now = time.monotonic()
         if now - self.last < self.pause:
@@ -38,7 +39,8 @@ class Status:
         left = max(0.0, min(left, self.limits.seconds_left()))
         text = (
             f"epoch {progress.epoch}/{run.settings.epochs}  batch {progress.position}/{self.n_batches}  "
-            f"loss {self.nll / self.words:.3f}  {self.words / elapsed:,.0f} words/s  {clock(left)} left"
+            + (f"loss {self.nll / self.words:.3f}  " if nll is not None else "")
+            + f"{self.words / elapsed:,.0f} words/s  {clock(left)} left"
         )
         if self.bar:
             self.clear()

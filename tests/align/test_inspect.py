@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minnmt.align.candidates import best_candidates
+from minnmt.align.counts import Counts
 from minnmt.align.inspect import (
     Table,
     find_reason,
@@ -139,3 +140,9 @@ def test_a_raw_word_goes_through_the_pipeline():
 def test_a_blank_word():
     with pytest.raises(UserError, match="blank"):
         find_units(" ", Pipeline(SRC), "source")
+
+
+def test_a_probability_at_the_limit_counts_as_the_lists_count_it():
+    counts = Counts.from_cells([2, 2], [2, 3], [7.0, 3.0], 3, 4)
+    reason = find_reason(Table(counts), [2], 2, topn=5, min_prob=0.7)
+    assert reason.included and 2 in best_candidates(counts, 5, min_prob=0.7).row(2)[0]

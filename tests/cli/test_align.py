@@ -265,6 +265,7 @@ def test_a_table(text, tmp_path, method):
     assert done("align", "--method", method, *sides(text), "--table", tmp_path / "table").out == expected
     rows = [line.split("\t") for line in (tmp_path / "table").read_text().splitlines()]
     src, trg = ({word for line in lines for word in line.split()} for lines in read_pairs(text))
+    src.add("<eps>")  # NULL
     sums = dict.fromkeys(src, 0.0)
     for s, t, logp in rows:
         assert t in trg

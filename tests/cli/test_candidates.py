@@ -258,3 +258,18 @@ def test_wrong_usage(arguments, words, tmp_path, monkeypatch):
 def test_a_single_npz_has_no_counts_of_its_own(tiny_run):
     vocabularies = ["--vocab-src", tiny_run / "vocab.src.json", "--vocab-trg", tiny_run / "vocab.trg.json"]
     refused(2, "--counts", arguments=["candidates", "stats", "--npz", "m.npz", *vocabularies])
+
+
+def test_the_model_is_not_written_over(tiny_run, counts, tmp_path):
+    shutil.copytree(tiny_run, tmp_path / "model")
+    (tmp_path / "table").write_text("Haus\thouse\t-0.1\n")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
+    start = ["-m", tmp_path / "model"]
+    for name in ("model.npz", "vocab.trg.json", "alignments.npz"):
+        output = ["-o", tmp_path / "model" / name]
+        if name != "alignments.npz":  # whoever imports counts may want them there
+            refused(2, "the input", arguments=["candidates", "import", *start, tmp_path / "table", *output])
+        refused(2, "the input", arguments=["candidates", "export", *start, "--format", "marian", *output])
+    for more in (["decode", *start, "-o"], ["audit", *start, "-o"], ["decode", *start, "--alignments"]):
+        refused(2, "the input", arguments=[*more, tmp_path / "model" / "model.npz"])
+    assert {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()} == before
