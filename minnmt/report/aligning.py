@@ -23,13 +23,16 @@ from ..train.run import Run
 from ..train.settings import Settings
 from .validation import attention_links
 
+ELSEWHERE = 0.0001  # the learning rate for a model of which only the parameters are known
 ALIGNERS = {"model1": train_model1, "fastalign": train_fastalign, "cooc": train_cooccurrence}
 
 
 def last_learning_rate(directory, settings):
-    """The step size that training ended with, from log.tsv; a model without a log takes the settings'."""
-    log = Path(directory) / "log.tsv" if directory else None
-    if not log or not log.exists():
+    """The step size that training ended with, from log.tsv; small steps for a model from elsewhere."""
+    if not directory:
+        return ELSEWHERE
+    log = Path(directory) / "log.tsv"
+    if not log.exists():
         return settings.learning_rate
     try:
         header, *_, last = (line.split("\t") for line in read_lines(log))
