@@ -7,7 +7,7 @@ as long as a vocabulary. A cell is a float32, exact enough up to 16 million link
 
 import numpy as np
 
-from kernels.counting import add_links, find_links, merge_cells
+from kernels.counting import Csr, Links, add_links, find_links, merge_cells
 
 from .counts import Counts
 
@@ -18,67 +18,65 @@ class Accumulator:
     """Add attention weights or other counts; `counts()` is the matrix so far."""
 
     def __init__(self, n_src, n_trg, threshold=0.1, buffer=BUFFER):
-        self.threshold = threshold
-        self._counts = Counts.empty(n_src, n_trg)
-        self._weights = np.empty(buffer, np.float32)
-        self._src, self._trg = np.empty(buffer, np.int32), np.empty(buffer, np.int32)
+        self.n_src, self.n_trg, self.threshold = n_src, n_trg, threshold
+        empty = Counts.empty(n_src, n_trg)
+        self._matrix = Csr(empty.data, empty.indices, empty.indptr)
+        self._buffer = empty_links(buffer)
         self._n = 0  # links in the buffer
 
     def add_attention(self, alphas, batch):
         """alphas (T,S,B), a Batch -> add every weight above the threshold between two real words, eos included."""
         T, S, B = alphas.shape
-        assert batch.src_ids.max(initial=0) < self._counts.n_src and batch.trg_ids.max(initial=0) < self._counts.n_trg
-        alphas = np.ascontiguousarray(alphas)
-        steps = max(1, len(self._weights) // max(S * B, 1))  # so many always fit into an empty buffer
-        if S * B > len(self._weights):
-            self._make_room(S * B)
-        for t in range(0, T, steps):
-            part = slice(t, t + steps)
-            if self._n + alphas[part].size > len(self._weights):
-                self._flush()
-            room = slice(self._n, None)
-            self._n += find_links(
-                alphas[part], batch.src_mask, batch.trg_mask[part], batch.src_ids, batch.trg_ids[part],
-                self.threshold, self._weights[room], self._src[room], self._trg[room],
-            )  # fmt: skip
+        if alphas.size > len(self._buffer.weights) and T > 1:
+            for part in (slice(0, T // 2), slice(T // 2, T)):
+                shorter = batch._replace(trg_ids=batch.trg_ids[part], trg_mask=batch.trg_mask[part])
+                self.add_attention(alphas[part], shorter)
+            return
+        assert batch.src_ids.max(initial=0) < self.n_src and batch.trg_ids.max(initial=0) < self.n_trg
+        if self._n + alphas.size > len(self._buffer.weights):
+            self._flush()
+        if alphas.size > len(self._buffer.weights):
+            self._buffer = empty_links(alphas.size)
+        room = Links(*(array[self._n :] for array in self._buffer))
+        self._n += find_links(np.ascontiguousarray(alphas), batch, self.threshold, room)
 
     def add(self, counts):
         """Add another matrix of the same size, such as another epoch's or another part of a corpus."""
-        assert (counts.n_src, counts.n_trg) == (self._counts.n_src, self._counts.n_trg), "counts of another size"
-        for start in range(0, counts.n_cells, len(self._weights)):
+        assert (counts.n_src, counts.n_trg) == (self.n_src, self.n_trg), "counts of another size"
+        room = len(self._buffer.weights)
+        for start in range(0, counts.n_cells, room):
             self._flush()
-            cells = slice(start, min(start + len(self._weights), counts.n_cells))
+            cells = slice(start, min(start + room, counts.n_cells))
             rows = np.searchsorted(counts.indptr, np.arange(cells.start, cells.stop), side="right") - 1
-            self._n = n = len(rows)
-            self._weights[:n], self._src[:n], self._trg[:n] = counts.data[cells], rows, counts.indices[cells]
+            self._n = len(rows)
+            for array, values in zip(self._buffer, (counts.data[cells], rows, counts.indices[cells])):
+                array[: self._n] = values
 
     def counts(self, info=None):
         """The matrix so far; it is not touched by what is added later."""
         self._flush()
-        c = self._counts
-        return Counts(c.indptr.copy(), c.indices.copy(), c.data.copy(), c.n_trg, info or {})
-
-    def _make_room(self, n):
-        self._flush()
-        self._weights = np.empty(n, np.float32)
-        self._src, self._trg = np.empty(n, np.int32), np.empty(n, np.int32)
+        data, indices, indptr = self._matrix
+        return Counts(indptr.copy(), indices.copy(), data.copy(), self.n_trg, info or {})
 
     def _flush(self):
         """Move the buffered links into the matrix."""
         if not self._n:
             return
-        c, n = self._counts, self._n
-        links = self._weights[:n], self._src[:n], self._trg[:n]
-        new_data, new_indices = np.empty(n, np.float32), np.empty(n, np.int32)
-        new_indptr = np.empty_like(c.indptr)
-        n_new = add_links(*links, c.data, c.indices, c.indptr, c.n_trg, new_data, new_indices, new_indptr)
+        links = Links(*(array[: self._n] for array in self._buffer))
+        new = Csr(np.empty(self._n, np.float32), np.empty(self._n, np.int32), np.empty(self.n_src + 1, np.int64))
+        n_new = add_links(links.weights, links, self._matrix, self.n_trg, new)
         self._n = 0
         if n_new:
-            data, indices = np.empty(c.n_cells + n_new, np.float32), np.empty(c.n_cells + n_new, np.int32)
-            merge_cells(
-                c.data, c.indices, c.indptr, new_data[:n_new], new_indices[:n_new], new_indptr, data, indices
-            )
-            self._counts = Counts(c.indptr + new_indptr, indices, data, c.n_trg)
+            new = Csr(new.data[:n_new], new.indices[:n_new], new.indptr)
+            n_cells = len(self._matrix.data) + n_new
+            data, indices = np.empty(n_cells, np.float32), np.empty(n_cells, np.int32)
+            merge_cells(data, indices, self._matrix, new)
+            self._matrix = Csr(data, indices, self._matrix.indptr + new.indptr)
+
+
+def empty_links(n):
+    """Room for n links."""
+    return Links(np.empty(n, np.float32), np.empty(n, np.int32), np.empty(n, np.int32))
 
 
 def add_counts(parts):

@@ -30,5 +30,6 @@ def run_training(run, status, limits):
     has_test = run.settings.test_src or not run.settings.src
     status.line(f"scores of the best model on the {'test set' if has_test else 'dev text (no test text was given)'}:")
     status.line(test_report(run.test, load_model(run.directory), threads))
-    status.line(f"the model is in {run.directory}; translate with: python cli.py decode -m {run.directory}")
+    lists = " --topn 100" if (run.directory / "alignments.npz").exists() else ""
+    status.line(f"the model is in {run.directory}; translate with: python cli.py decode -m {run.directory}{lists}")
     return 0

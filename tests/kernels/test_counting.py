@@ -4,16 +4,30 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.counting import add_links, add_links_numpy, find_links, find_links_numpy, merge_cells, merge_cells_numpy
+from kernels.counting import (
+    Csr,
+    Links,
+    add_links,
+    add_links_numpy,
+    find_links,
+    find_links_numpy,
+    merge_cells,
+    merge_cells_numpy,
+)
+from minnmt.text.batches import Batch
 from tests.kernels.compared import compares
 
 
 def draw_csr(rng, n_src, n_trg, share):
-    """A random CSR matrix -> data, indices, indptr."""
+    """A random matrix -> Csr."""
     cells = rng.random((n_src, n_trg)) < share
     indptr = np.concatenate([[0], np.cumsum(cells.sum(axis=1))]).astype(np.int64)
     indices = np.nonzero(cells)[1].astype(np.int32)
-    return rng.random(len(indices)).astype(np.float32), indices, indptr
+    return Csr(rng.random(len(indices)).astype(np.float32), indices, indptr)
+
+
+def room_for(n):
+    return Links(np.zeros(n, np.float32), np.zeros(n, np.int32), np.zeros(n, np.int32))
 
 
 @compares(find_links)
@@ -29,8 +43,8 @@ def test_find_links(T, S, B, threshold, seed):
     ids = [rng.integers(0, 50, shape) for shape in ((S, B), (T, B))]
     found = []
     for function in (find_links, find_links_numpy):
-        links = np.zeros(alphas.size, np.float32), np.zeros(alphas.size, np.int32), np.zeros(alphas.size, np.int32)
-        n = function(alphas, *masks, *ids, threshold, *links)
+        links = room_for(alphas.size)
+        n = function(alphas, Batch(ids[0], masks[0], ids[1], masks[1]), threshold, links)
         found.append([array[:n].tolist() for array in links])
     assert found[0] == found[1]
     expected = [
@@ -49,15 +63,15 @@ def test_find_links(T, S, B, threshold, seed):
 )  # fmt: skip
 def test_add_links(n_src, n_trg, n_links, share, seed):
     rng = np.random.default_rng(seed)
-    data, indices, indptr = draw_csr(rng, n_src, n_trg, share)
-    weights = rng.random(n_links).astype(np.float32)
-    links = rng.integers(0, n_src, n_links).astype(np.int32), rng.integers(0, n_trg, n_links).astype(np.int32)
+    matrix = draw_csr(rng, n_src, n_trg, share)
+    ids = (rng.integers(0, n, n_links).astype(np.int32) for n in (n_src, n_trg))
+    links = Links(rng.random(n_links).astype(np.float32), *ids)
     found = []
     for function in (add_links, add_links_numpy):
-        known, new = data.copy(), (np.zeros(n_links, np.float32), np.zeros(n_links, np.int32))
-        new_indptr = np.zeros(n_src + 1, np.int64)
-        n = function(weights, *links, known, indices, indptr, n_trg, *new, new_indptr)
-        found.append([known.tolist(), new_indptr.tolist(), *(array[:n].tolist() for array in new)])
+        known = matrix._replace(data=matrix.data.copy())
+        new = Csr(np.zeros(n_links, np.float32), np.zeros(n_links, np.int32), np.zeros(n_src + 1, np.int64))
+        n = function(links.weights, links, known, n_trg, new)
+        found.append([known.data.tolist(), new.indptr.tolist(), new.data[:n].tolist(), new.indices[:n].tolist()])
     assert found[0] == found[1]
 
 
@@ -71,11 +85,11 @@ def test_merge_cells(n_src, n_trg, seed):
 
     def csr(chosen):
         indptr = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))]).astype(np.int64)
-        return values[chosen], np.nonzero(chosen)[1].astype(np.int32), indptr
+        return Csr(values[chosen], np.nonzero(chosen)[1].astype(np.int32), indptr)
 
     data, indices, _ = csr(owner < 2)
     for function in (merge_cells, merge_cells_numpy):
         out = np.zeros(len(data), np.float32), np.zeros(len(data), np.int32)
-        function(*csr(owner == 0), *csr(owner == 1), *out)
+        function(*out, csr(owner == 0), csr(owner == 1))
         np.testing.assert_array_equal(out[0], data)
         np.testing.assert_array_equal(out[1], indices)
