@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .jit import kernel
+from .jit import device_function, kernel
 
 
 def best_cells_numpy(scores, indptr, n, least, chosen, chosen_indptr):
@@ -35,46 +35,48 @@ def best_cells(scores, indptr, n, least, chosen, chosen_indptr):
     chosen_indptr[len(indptr) - 1] = n_chosen
 
 
-def sentence_lists_numpy(src_mask, src_ids, trg_mask, trg_ids, indptr, candidates, always, n_trg, ids, starts):
-    """src_ids (S,B), trg_ids (T,B) and their masks -> each sentence's words, ascending, each once.
+def sentence_lists_numpy(src_mask, batch, table, always, n_trg, ids, starts):
+    """A batch of ids and masks (S,B), (T,B), and its src_mask -> each sentence's words, ascending, each once.
 
-    A list has the candidates of the source words, the target words themselves (T may be 0), and `always`. They fill
-    ids[: starts[-1]]; sentence b has those from starts[b] on.
+    A list has the candidates of the source words (rows of `table`), the target words themselves (T may be 0), and
+    `always`. They fill ids[: starts[-1]]; sentence b has those from starts[b] on.
     """
     starts[0] = 0
-    for b in range(src_ids.shape[1]):
-        parts = [candidates[indptr[i] : indptr[i + 1]] for i in src_ids[src_mask[:, b] > 0, b]]
-        union = np.unique(np.concatenate([always, trg_ids[trg_mask[:, b] > 0, b], *parts]))
+    for b in range(src_mask.shape[1]):
+        rows = batch.src_ids[src_mask[:, b] > 0, b]
+        parts = [table.indices[table.indptr[i] : table.indptr[i + 1]] for i in rows]
+        own = batch.trg_ids[batch.trg_mask[:, b] > 0, b]
+        union = np.unique(np.concatenate([always, own, *parts]))
         starts[b + 1] = starts[b] + len(union)
         ids[starts[b] : starts[b + 1]] = union
 
 
 @kernel(twin=sentence_lists_numpy)
-def sentence_lists(src_mask, src_ids, trg_mask, trg_ids, indptr, candidates, always, n_trg, ids, starts):
-    S, B = src_ids.shape
+def sentence_lists(src_mask, batch, table, always, n_trg, ids, starts):
+    S, B = src_mask.shape
     seen_by = np.full(n_trg, -1, np.int32)  # the last sentence that has the word
     n = 0
     starts[0] = 0
     for b in range(B):
         for word in always:
-            if seen_by[word] != b:
-                seen_by[word] = b
-                ids[n] = word
-                n += 1
-        for t in range(len(trg_ids)):
-            word = trg_ids[t, b]
-            if trg_mask[t, b] > 0 and seen_by[word] != b:
-                seen_by[word] = b
-                ids[n] = word
-                n += 1
+            n = add_word(word, b, seen_by, ids, n)
+        for t in range(len(batch.trg_ids)):
+            if batch.trg_mask[t, b] > 0:
+                n = add_word(batch.trg_ids[t, b], b, seen_by, ids, n)
         for i in range(S):
-            if src_mask[i, b] == 0:
-                continue
-            for k in range(indptr[src_ids[i, b]], indptr[src_ids[i, b] + 1]):
-                word = candidates[k]
-                if seen_by[word] != b:
-                    seen_by[word] = b
-                    ids[n] = word
-                    n += 1
+            if src_mask[i, b] > 0:
+                row = batch.src_ids[i, b]
+                for word in table.indices[table.indptr[row] : table.indptr[row + 1]]:
+                    n = add_word(word, b, seen_by, ids, n)
         ids[starts[b] : n].sort()
         starts[b + 1] = n
+
+
+@device_function
+def add_word(word, b, seen_by, ids, n):
+    """Write a word to ids[n], unless sentence b has it already -> the new n."""
+    if seen_by[word] == b:
+        return n
+    seen_by[word] = b
+    ids[n] = word
+    return n + 1

@@ -6,8 +6,10 @@ frequent words always. Every sentence has its own list, whatever batch it is in.
 
 import numpy as np
 
+from kernels.counting import Csr
 from kernels.lists import sentence_lists
 
+from ..text.batches import Batch
 from ..text.vocab import EOS, UNK
 
 
@@ -29,9 +31,8 @@ class Selector:
         c = self.candidates
         most = int((np.diff(c.indptr)[src_ids] * (src_mask > 0)).sum()) + B * (len(self.always) + len(trg_ids))
         ids, starts = np.empty(most, np.int64), np.empty(B + 1, np.int64)
-        sentence_lists(
-            src_mask, src_ids, trg_mask, trg_ids, c.indptr, c.ids, self.always, c.n_trg, ids, starts
-        )
+        batch, table = Batch(src_ids, src_mask, trg_ids, trg_mask), Csr(c.probs, c.ids, c.indptr)
+        sentence_lists(src_mask, batch, table, self.always, c.n_trg, ids, starts)
         return [ids[starts[b] : starts[b + 1]] for b in range(B)]
 
 

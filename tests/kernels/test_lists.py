@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kernels.lists import best_cells, best_cells_numpy, sentence_lists, sentence_lists_numpy
 from kernels.softmax import add_rows, add_rows_numpy, list_logits, list_logits_numpy
+from minnmt.text.batches import Batch
 from tests.kernels.compared import compares
 from tests.kernels.test_counting import draw_csr
 
@@ -43,20 +44,21 @@ def test_best_cells(n_src, n_trg, n, share, least, seed):
 def test_sentence_lists(S, T, B, n_trg, n_always, share, seed):
     rng = np.random.default_rng(seed)
     n_src = 4  # so few that words repeat
-    _, candidates, indptr = draw_csr(rng, n_src, n_trg, share)
+    table = draw_csr(rng, n_src, n_trg, share)
     always = np.arange(min(n_always, n_trg), dtype=np.int32)
     src_ids, trg_ids = rng.integers(0, n_src, (S, B)), rng.integers(0, n_trg, (T, B))
     src_mask, trg_mask = (rng.integers(0, 2, ids.shape).astype(np.float32) for ids in (src_ids, trg_ids))
     found = []
     for function in (sentence_lists, sentence_lists_numpy):
         ids, starts = np.zeros(B * (S * n_trg + T + len(always)), np.int64), np.zeros(B + 1, np.int64)
-        function(src_mask, src_ids, trg_mask, trg_ids, indptr, candidates, always, n_trg, ids, starts)
+        batch = Batch(src_ids, src_mask, trg_ids, trg_mask)
+        function(src_mask, batch, table, always, n_trg, ids, starts)
         found.append([ids[starts[b] : starts[b + 1]].tolist() for b in range(B)])
     assert found[0] == found[1]
     for b, words in enumerate(found[0]):
         expected = set(always.tolist()) | set(trg_ids[trg_mask[:, b] > 0, b].tolist())
         for i in src_ids[src_mask[:, b] > 0, b]:
-            expected |= set(candidates[indptr[i] : indptr[i + 1]].tolist())
+            expected |= set(table.indices[table.indptr[i] : table.indptr[i + 1]].tolist())
         assert words == sorted(expected)
 
 
