@@ -71,7 +71,8 @@ def _number(lines):
     word_ids = defaultdict(count().__next__)  # a word not seen before takes the next number
     ids, starts = [], [0]
     for line in lines:
-        ids.extend(map(word_ids.__getitem__, line.split()))
+        # at spaces and tabs only: other white space, such as a no-break space in a number, is part of a word
+        ids.extend(word_ids[word] for word in line.replace("\t", " ").split(" ") if word)
         starts.append(len(ids))
     return (np.array(ids, np.int32), np.array(starts, np.int64)), list(word_ids)
 

@@ -75,6 +75,8 @@ class Units(NamedTuple):
 
 def find_units(word, pipeline, side):
     """A unit as the vocabulary spells it, a mark with its joiners, or a raw word -> Units."""
+    if not word.strip():
+        raise UserError(f"the {side} word is blank: name a word")
     known = Words(pipeline.vocab).ids
     if word in known:
         return Units([known[word]], True, "")
@@ -144,7 +146,7 @@ def find_reason(table, src_ids, trg_id, topn, frequent=0, min_prob=0.0):
     least = np.float32(min_prob)  # as best_candidates() compares
     for link in links:
         p = np.float32(link.p_trg if table.by == "source" else link.p_src)
-        barred.append(f"beyond {topn}" if link.rank > topn else f"below {min_prob:g}" if p < least else "")
+        barred.append(f"below {min_prob:g}" if p < least else f"beyond {topn}" if link.rank > topn else "")
     return Reason(trg_id, always, links, barred)
 
 
@@ -182,9 +184,9 @@ def _verdict(reason, src_vocab):
         return "in the list through " + ", ".join(through)
     if not reason.links:
         return "not in the list; no source word of the sentence was ever linked with it"
-    best = reason.links[0]
-    if reason.barred[0].startswith("beyond"):
-        return f"not in the list; --topn {best.rank} would bring it, through {src_vocab.words[best.src_id]}"
+    for link, bar in zip(reason.links, reason.barred):
+        if bar.startswith("beyond"):
+            return f"not in the list; --topn {link.rank} would bring it, through {src_vocab.words[link.src_id]}"
     return "not in the list; it takes a lower --min-prob"
 
 

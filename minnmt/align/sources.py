@@ -8,6 +8,7 @@ from .candidates import best_candidates, random_candidates
 from .counts import Counts
 from .selector import FrequentSelector, Selector
 
+METHODS = ("model1", "fastalign", "cooc")
 CONTROLS = ("frequent", "random")  # selectors that need no counts
 
 
@@ -19,6 +20,11 @@ def counts_path(name, directory):
 
 def load_counts(names, directory, n_src, n_trg):
     """The sum of the counts that are named; with no name, the model directory's alignments.npz."""
+    for name in names:
+        if name in CONTROLS:
+            raise UsageError(f"--counts {name} counts nothing: it is a control, for decode and audit alone")
+        if not name:
+            raise UsageError("--counts: the name is empty")
     paths = [counts_path(name, directory) for name in names]
     if not paths:
         if directory is None:
@@ -37,6 +43,8 @@ def missing(path, directory):
     there = sorted(p.name[len("alignments.") : -len(".npz")] for p in Path(directory or ".").glob("alignments.*.npz"))
     known = f"; beside the model are: {', '.join(there)}" if directory and there else ""
     align = f"python cli.py align -m {directory}" if directory else "python cli.py align"
+    if path.name in METHODS:
+        align += f" --method {path.name}"
     return f"{path} does not exist: counts are made by training from its second epoch on, or by {align}{known}"
 
 

@@ -10,7 +10,9 @@ from .options import (
     POSITIVE,
     Number,
     check_outputs,
+    counts_files,
     directory_from_options,
+    keep_counts,
     model_files,
     model_from_options,
     model_options,
@@ -100,7 +102,9 @@ def align_model(method, src, trg, options):
     status, directory = Status(), directory_from_options(options)
     output = counts_output(method, directory, options)
     model = model_from_options(options)
-    check_outputs([output, options["pharaoh"], options["save_model"]], [src, trg, *model_files(options)])
+    inputs = [src, trg, *model_files(options)]
+    check_outputs([output, options["pharaoh"], options["save_model"]], inputs)
+    check_outputs([options["pharaoh"], options["save_model"]], counts_files(options))
     split = aligning.parallel_text(model, src, trg)
     if method == "attention":
         counts, lines = count_attention(model, split, directory, options, status), None
@@ -111,8 +115,10 @@ def align_model(method, src, trg, options):
         save_parameters(options["save_model"], model.params)
     if options["pharaoh"]:
         write_lines(options["pharaoh"], lines or aligning.attention_lines(model, split))
-    status.line(f"{counts.n_cells:,} cells ({8 * counts.n_cells / 1e6:.1f} MB) in {output}; translate with:")
-    status.line(f"  {decode_command(method, directory, options)}")
+    status.line(f"{counts.n_cells:,} cells ({8 * counts.n_cells / 1e6:.1f} MB) in {output}")
+    if not counts.n_cells:
+        status.line("no attention is above the threshold: lists from these counts are empty")
+    status.line(f"translate with: {decode_command(method, directory, options)}")
 
 
 def count_attention(model, split, directory, options, status):
@@ -131,7 +137,7 @@ def count_attention(model, split, directory, options, status):
 
 
 def counts_output(method, directory, options):
-    """Where the counts go; those that are beside the model already are only replaced on demand."""
+    """Where the counts go."""
     from ..files import is_stdout
 
     output = options["output"]
@@ -141,9 +147,7 @@ def counts_output(method, directory, options):
         raise UsageError("with --npz, name the file for the counts with -o")
     if not output:
         output = os.path.join(directory, "alignments.npz" if method == "attention" else f"alignments.{method}.npz")
-    beside = directory and os.path.realpath(os.path.dirname(output)) == os.path.realpath(directory)
-    if beside and os.path.isfile(output) and not options["overwrite"]:
-        raise UsageError(f"{output} is already there: replace it with --overwrite, or write elsewhere with -o")
+    keep_counts(output, directory, options["overwrite"])
     return output
 
 

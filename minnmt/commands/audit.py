@@ -11,6 +11,7 @@ from .options import (
     POSITIVE,
     available_processors,
     check_outputs,
+    counts_files,
     counts_options,
     directory_from_options,
     model_files,
@@ -68,7 +69,8 @@ def audit(input_path, reference, output_path, as_json, examples, negations, batc
     click.echo("looking into every step", err=True)
     found = run_audit(split, decodings, model, selector, ranking, negations, threads)
     if as_json:
-        made_with = {"text": split.name, **{name: options[name] for name in SETTINGS}}
+        model_name = options["directory"] or options["npz"] or "runs/default"
+        made_with = {"model": model_name, "text": split.name, **{name: options[name] for name in SETTINGS}}
         text = json.dumps(audit_record(found, made_with), ensure_ascii=False, indent=2, allow_nan=False)
     else:
         text = format_audit(found, options["topn"], examples)
@@ -88,7 +90,7 @@ def check_paths(input_path, reference, output_path, options):
         raise UsageError("only one of -i and -r can be standard input (-)")
     if is_stdout(output_path) and sys.stdout is None:
         raise UserError("standard output is closed: name a file with -o")
-    check_outputs([output_path], [input_path, reference, *model_files(options)])
+    check_outputs([output_path], [input_path, reference, *model_files(options), *counts_files(options)])
 
 
 def text_from_options(input_path, reference, model):

@@ -12,8 +12,10 @@ from .options import (
     FILE,
     POSITIVE,
     check_outputs,
+    counts_files,
     counts_options,
     directory_from_options,
+    keep_counts,
     model_files,
     model_options,
     pipelines_from_options,
@@ -45,7 +47,7 @@ def load_named_counts(options, names, src, trg):
     return load_counts(names, directory_from_options(options), len(src.vocab), len(trg.vocab))
 
 
-def counts_files(options, names):
+def counts_read(options, names):
     """The files that load_named_counts reads."""
     from ..align.sources import counts_path
 
@@ -128,7 +130,7 @@ def stats(counts, **options):
 
     src, trg = pipelines_from_options(options)
     loaded = load_named_counts(options, counts, src, trg)
-    click.echo(format_stats(loaded, src.vocab, counts_files(options, counts)))
+    click.echo(format_stats(loaded, src.vocab, counts_read(options, counts)))
 
 
 @candidates.command(epilog=FORMAT_LIST)
@@ -153,11 +155,13 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
 
     if frequent and name not in ALWAYS:
         raise UsageError(f"--frequent goes with {' and '.join(ALWAYS)}: {name} has no words that are always included")
-    check_outputs([output], [*model_files(options), *counts_files(options, counts)])
+    check_outputs([output], [*model_files(options), *counts_files({**options, "counts": counts})])
     if output == "-" and sys.stdout is None:
         raise UserError("standard output is closed: there is nowhere to write to")
     src, trg = pipelines_from_options(options)
     lists = best_candidates(load_named_counts(options, counts, src, trg), topn, by, min_prob)
+    if not len(lists.ids):
+        raise UserError("there is no candidate to write: the counts are empty, or --min-prob is too high")
     written = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
     if written.n_left_out:
         click.echo(f"left out: candidates that this format cannot spell ({written.n_left_out:,})", err=True)
@@ -170,8 +174,9 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
 @click.argument("file", type=FILE)
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), help="See below. [default: by its beginning]")
 @click.option("-o", "--output", type=FILE, required=True, help="Counts file (.npz) to write.")
+@click.option("--overwrite", is_flag=True, help="Replace counts that are already beside the model.")
 @model_options
-def import_(file, name, output, **options):
+def import_(file, name, output, overwrite, **options):
     """Read the lists of another program into counts, for --counts.
 
     \b
@@ -186,10 +191,13 @@ def import_(file, name, output, **options):
     if output == "-":
         raise UsageError("counts cannot go to standard output: name a file with -o")
     check_outputs([output], [file, *model_files(options)])
+    keep_counts(output, directory_from_options(options), overwrite)
     src, trg = pipelines_from_options(options)
     counts, remarks, name = import_counts(name, file, src.vocab, trg.vocab)
     for remark in remarks:
         click.echo(f"{file}: {remark}", err=True)
+    if not counts.n_cells:
+        raise UserError(f"{file} ({name}): there is no candidate in it; nothing was written")
     counts.save(output)
     n_rows = int((counts.indptr[1:] > counts.indptr[:-1]).sum())
     click.echo(f"{file} ({name}): {counts.n_cells:,} candidates of {n_rows:,} source words, now in {output}", err=True)

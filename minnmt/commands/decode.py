@@ -9,6 +9,7 @@ from .options import (
     POSITIVE,
     available_processors,
     check_outputs,
+    counts_files,
     counts_options,
     directory_from_options,
     model_files,
@@ -23,7 +24,7 @@ from .options import (
 @model_options
 @click.option("-i", "--input", "input_path", type=FILE, default="-", help="Text to translate. [default: stdin]")
 @click.option("-o", "--output", "output_path", type=FILE, default="-", help="Where to write. [default: stdout]")
-@click.option("--topn", type=COUNT, default=0, help="Candidates per source word, 0 = the full vocabulary.")
+@click.option("--topn", type=COUNT, default=0, help="Candidates per source word, as far as it has them; 0 = all words.")
 @counts_options
 @click.option(
     "--replace-unk", metavar="HOW",
@@ -62,6 +63,8 @@ def decode(input_path, output_path, batch_size, threads, alignments, alignment_f
         raise UsageError(f"--n-best {options['n_best']} needs --beam {options['n_best']} or more")
     if options["outside"] and not options["reference"]:
         raise UsageError("--outside needs --reference FILE")
+    if options["outside"] and not options["topn"]:
+        raise UsageError("--outside goes with --topn N: without it no word is outside")
     if options["reference"] and (alignments or options["replace_unk"] or options["n_best"] > 1):
         raise UsageError("--reference translates nothing: --alignments, --replace-unk and --n-best do not go with it")
     if alignment_format and not alignments:
@@ -70,7 +73,8 @@ def decode(input_path, output_path, batch_size, threads, alignments, alignment_f
     settings = SearchSettings(
         options["beam"], options["length_penalty"], options["max_length"], options["n_best"], keep_attention
     )
-    check_outputs([output_path, alignments], [input_path, options["reference"], *model_files(options)])
+    inputs = [input_path, options["reference"], *model_files(options), *counts_files(options)]
+    check_outputs([output_path, alignments], inputs)
     model = model_from_options(options)
     selector, replacer = selector_from_options(options, model), replacer_from_options(options, model)
     threads = threads or available_processors()

@@ -2,6 +2,8 @@
 
 import math
 import os
+from glob import escape as glob_escape
+from glob import glob
 
 import click
 
@@ -167,13 +169,32 @@ def training_threads(batch_size):
 
 
 def model_files(options):
-    """The files of the model that the options name, as far as it has them."""
+    """The files of the model that the options name, as far as it has them, its counts apart (counts_files)."""
     directory = directory_from_options(options)
     if directory is None:
         return [options[name] for name in ("npz", "vocab_src", "vocab_trg", "bpe_src", "bpe_trg")]
     names = ("config.json", "model.npz", "checkpoint.npz", "log.tsv")
     sides = [f"{name}.{side}.{end}" for name, end in (("vocab", "json"), ("bpe", "codes")) for side in ("src", "trg")]
     return [os.path.join(directory, name) for name in (*names, *sides)]
+
+
+def counts_files(options):
+    """All counts beside the model, and those that --counts names."""
+    from ..align.sources import counts_path
+
+    directory = directory_from_options(options)
+    beside = []
+    if directory:
+        pattern = os.path.join(glob_escape(str(directory)), "alignments.*.npz")
+        beside = [os.path.join(directory, "alignments.npz"), *glob(pattern)]
+    return [*beside, *(counts_path(name, directory) for name in options.get("counts", ()))]
+
+
+def keep_counts(output, directory, overwrite):
+    """Counts that are beside the model already are only replaced on demand."""
+    beside = directory and os.path.realpath(os.path.dirname(output)) == os.path.realpath(directory)
+    if beside and os.path.isfile(output) and not overwrite:
+        raise UsageError(f"{output} is already there: replace it with --overwrite, or write elsewhere with -o")
 
 
 def single_files(options):

@@ -106,6 +106,10 @@ def run_benchmarks(src, trg, repeats, n_threads):
     """Yields a line for each benchmark; src and trg are tokenized files for the aligner, or None."""
     train = embedded_corpus().train
     pipelines = learn_pipelines(train.src, train.trg)
+    if src:
+        lines = read_parallel(src, trg)
+    else:
+        lines = ([" ".join(p.words(s)) for s in side] for p, side in zip(pipelines, (train.src, train.trg)))
     speeds, n_links, n_cells = bench_links(train, pipelines, repeats)
     yield f"counting, one core: {spread(np.array(speeds) / 1e6)} million links/s ({n_links:,} links, {n_cells:,} cells)"
     with_counting, without, counting = (np.array(t) for t in bench_overhead(train, pipelines, 4 * repeats, n_threads))
@@ -113,10 +117,6 @@ def run_benchmarks(src, trg, repeats, n_threads):
         f"an update at embedding {EMBEDDING}, hidden {HIDDEN}: {spread(without)} s; with counting "
         f"{spread(with_counting / without)} times that; counting alone {spread(100 * counting / without)} %"
     )
-    if src:
-        lines = read_parallel(src, trg)
-    else:
-        lines = ([" ".join(p.words(s)) for s in side] for p, side in zip(pipelines, (train.src, train.trg)))
     yield f"fastalign, one core: {spread(np.array(bench_aligner(*lines, repeats)))} s"
 
 

@@ -77,8 +77,8 @@ class Output:
         per_word = sum(size / length for size, length in zip(self.list_sizes, self.src_lengths)) / len(self.list_sizes)
         mean, V = sum(self.list_sizes) / len(self.list_sizes), len(self.model.trg.vocab)
         return (
-            f"lists: {per_word:.1f} candidates per source word on average, {mean:,.1f} words per sentence, "
-            f"{100 * mean / V:.2f} % of the vocabulary of {V:,}"
+            f"lists: {mean:,.1f} words per sentence on average, {100 * mean / V:.2f} % of the vocabulary of {V:,}; "
+            f"{per_word:.1f} candidates per source word (list size / source length)"
         )
 
     def _format(self, translation):

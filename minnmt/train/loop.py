@@ -80,6 +80,8 @@ def train_epoch(run, workers, status, limits):
     rng = np.random.default_rng([settings.seed, ORDER, progress.epoch])
     order = epoch_order(run.src, run.trg, settings.batch_size, settings.pool, rng)
     run.words = epoch_words(run)
+    if run.words:
+        status.line(f"epoch {progress.epoch}: softmax over lists, {settings.dynamic_vocab} candidates a source word")
     status.start_epoch(run, len(order), limits)
     for chosen in order[progress.position :]:
         if pause := limits.reached(progress.n_updates):

@@ -69,3 +69,8 @@ def test_tables_are_views_of_the_flat_numbers():
     j, S, T, n_pairs = (column.tolist() for column in shapes.columns())
     assert (j, S, T, n_pairs) == ([1, 1, 2], [1, 3, 3], [1, 2, 2], [1, 1, 1])
     assert shapes.n_tokens == 3
+
+
+def test_words_end_at_spaces_and_tabs_only():
+    bitext, src_words, _ = Bitext.from_lines(["a  10\u00a0000\tb ", ""], ["x", "y"])
+    assert src_words == ["a", "10\u00a0000", "b"] and bitext.src_lengths.tolist() == [3, 0]

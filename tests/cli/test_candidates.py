@@ -267,9 +267,36 @@ def test_the_model_is_not_written_over(tiny_run, counts, tmp_path):
     start = ["-m", tmp_path / "model"]
     for name in ("model.npz", "vocab.trg.json", "alignments.npz"):
         output = ["-o", tmp_path / "model" / name]
-        if name != "alignments.npz":  # whoever imports counts may want them there
+        if name != "alignments.npz":  # whoever imports counts may want them there: see below
             refused(2, "the input", arguments=["candidates", "import", *start, tmp_path / "table", *output])
         refused(2, "the input", arguments=["candidates", "export", *start, "--format", "marian", *output])
-    for more in (["decode", *start, "-o"], ["audit", *start, "-o"], ["decode", *start, "--alignments"]):
-        refused(2, "the input", arguments=[*more, tmp_path / "model" / "model.npz"])
+    others = (
+        ["decode", *start, "-o"], ["decode", *start, "--alignments"], ["audit", *start, "-o"],
+        ["align", *start, "--frozen", "-o", tmp_path / "counts", "--pharaoh"],
+    )  # fmt: skip
+    for more in others:
+        for name in ("model.npz", "alignments.npz", "alignments.epoch3.npz"):
+            refused(2, "the input", arguments=[*more, tmp_path / "model" / name])
+    replace = ["candidates", "import", *start, tmp_path / "table", "-o", tmp_path / "model" / "alignments.npz"]
+    refused(2, "--overwrite", arguments=replace)
     assert {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()} == before
+
+
+def test_why_counts_both_limits(tiny_run, counts):
+    """A candidate that is both too far down and too improbable is not to be had with a larger n."""
+    found = run("why", tiny_run, "Haus", "dog", "--topn", 1, "--min-prob", 0.5, "--counts", counts).out
+    assert "lower --min-prob" in found and "would bring it" not in found
+
+
+def test_nothing_to_write_and_nothing_read(tiny_run, words, tmp_path):
+    (tmp_path / "empty").write_text("")
+    found = run("import", tiny_run, tmp_path / "empty", "--format", "fastalign", "-o", tmp_path / "c.npz", code=1)
+    assert "no candidate" in found.err and not (tmp_path / "c.npz").exists()
+    Counts.empty(len(words["src"]), len(words["trg"])).save(tmp_path / "none.npz")
+    options = ["--format", "marian", "--counts", tmp_path / "none.npz", "-o", tmp_path / "table"]
+    assert "no candidate" in run("export", tiny_run, *options, code=1).err and not (tmp_path / "table").exists()
+
+
+@pytest.mark.parametrize("command", [["inspect", "Haus"], ["stats"]])
+def test_controls_have_no_counts(tiny_run, command):
+    refused(2, "control", arguments=["candidates", command[0], "-m", tiny_run, *command[1:], "--counts", "random"])
