@@ -33,7 +33,7 @@ ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads
 @click.option("--trg", type=FILE, help="Target text, line by line the translation of --src.")
 @click.option("-o", "--output", type=FILE, help="Where to write. [default: beside the model; links to stdout]")
 @click.option("--overwrite", is_flag=True, help="Replace counts that are already beside the model.")
-@click.option("--frozen", is_flag=True, help="Leave the model as it is: forward only, about twice as fast.")
+@click.option("--frozen", is_flag=True, help="Leave the model as it is: forward only, several times as fast.")
 @click.option("--threshold", type=Number(0, 1, max_open=True), help="Count only attention above this. [default: 0.1]")
 @click.option("--learning-rate", type=Number(0, min_open=True), help="Of the epoch. [default: where training ended]")
 @click.option("--save-model", type=FILE, help="Write the parameters after the epoch to this .npz; else they are lost.")
