@@ -1,11 +1,10 @@
 """Where translations go: plain lines or n-best lists to a file or stdout, alignments to a file beside them."""
 
 import json
-import os
 import sys
 
 from ..errors import UsageError, UserError
-from ..files import check_writable, is_stdout, read_lines, stream_lines, write_lines
+from ..files import is_stdout, read_lines, stream_lines, write_lines
 from .translate import pharaoh_line, weights_record
 
 # Lines read before translating: enough to sort by length, and with a batch size of 1 an answer for every line.
@@ -19,21 +18,16 @@ class Output:
         self.translator, self.model = translator, translator.model
         self.path = "-" if is_stdout(path) else path
         self.alignments_path, self.alignment_format = alignments_path, alignment_format
-        self._check_paths()  # now, not after all the work
+        self._check_stdout()  # now, not after all the work
         self.n_lines = 0
         self.kept, self.alignment_lines = [], []
         self.list_sizes, self.src_lengths = [], []  # of the lines that are not blank
 
-    def _check_paths(self):
+    def _check_stdout(self):
         if self.path == "-" and sys.stdout is None:
             raise UserError("standard output is closed: name a file with -o")
         if self.alignments_path and is_stdout(self.alignments_path):
             raise UsageError("--alignments needs a file of its own: standard output carries the translations")
-        if self.alignments_path and os.path.realpath(self.alignments_path) == os.path.realpath(self.path):
-            raise UsageError(f"-o and --alignments name the same file, {self.path}: they need one each")
-        for path in (self.path, self.alignments_path):
-            if path not in (None, "-"):
-                check_writable(path)
 
     def translate_stream(self, input_path):
         """Translate a file, or standard input as it arrives."""

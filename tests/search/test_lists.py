@@ -7,16 +7,15 @@ import pytest
 
 from minnmt.align.candidates import Candidates, random_candidates
 from minnmt.align.selector import Selector
-from minnmt.model.directory import Model
 from minnmt.model.network import network_forward
 from minnmt.model.parameters import map_arrays
 from minnmt.search.beam import SearchSettings, beam_search
 from minnmt.search.output import Output
 from minnmt.search.translate import Translator, translate
 from minnmt.text.batches import make_batch, pad
-from minnmt.text.pipeline import Pipeline
-from minnmt.text.vocab import EOS, UNK, Vocab
+from minnmt.text.vocab import EOS, UNK
 from tests.conftest import random_parameters
+from tests.search.conftest import WORDS
 
 V = 30
 
@@ -199,17 +198,6 @@ def test_the_longest_length_holds_for_lists(rng, params):
 
 
 # From lines to lines
-
-WORDS = ["eos", "UNK", *"abcdefg"]
-
-
-@pytest.fixture
-def model(rng):
-    params = random_parameters(rng, len(WORDS), len(WORDS), embedding=6, hidden=8, dtype=np.float32)
-    params.softmax.W *= 4
-    side = Pipeline(Vocab(WORDS))
-    return Model(params, side, side, {})
-
 
 LINES = ["a b c d e f g", "a", "", "c d zug", "g f e", "b", "a b", "d d d d", "   "]
 

@@ -10,16 +10,7 @@ from minnmt.text.bpe import BPE
 from minnmt.text.pipeline import Pipeline
 from minnmt.text.vocab import Vocab
 from tests.conftest import random_parameters
-
-WORDS = ["eos", "UNK", *"abcdefg"]
-
-
-@pytest.fixture
-def model(rng):
-    params = random_parameters(rng, len(WORDS), len(WORDS), embedding=6, hidden=8, dtype=np.float32)
-    params.softmax.W *= 4
-    side = Pipeline(Vocab(WORDS))
-    return Model(params, side, side, {})
+from tests.search.conftest import WORDS
 
 
 def best(translations):

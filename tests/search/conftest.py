@@ -1,0 +1,19 @@
+"""A model of a few letters, for the tests that go from lines to lines."""
+
+import numpy as np
+import pytest
+
+from minnmt.model.directory import Model
+from minnmt.text.pipeline import Pipeline
+from minnmt.text.vocab import Vocab
+from tests.conftest import random_parameters
+
+WORDS = ["eos", "UNK", *"abcdefg"]
+
+
+@pytest.fixture
+def model(rng):
+    params = random_parameters(rng, len(WORDS), len(WORDS), embedding=6, hidden=8, dtype=np.float32)
+    params.softmax.W *= 4
+    side = Pipeline(Vocab(WORDS))
+    return Model(params, side, side, {})
