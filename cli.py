@@ -15,6 +15,8 @@ from minnmt.commands.text import corpus, score
 from minnmt.commands.train import train
 from minnmt.errors import UserError
 
+import kernels  # isort: skip  (minnmt sees to it that this is its own)
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="minnmt")
@@ -44,6 +46,7 @@ def main():
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
+    kernels.on_compile = say_once("compiling kernels for this machine; the next start finds them ready ...")
     try:
         cli.main(standalone_mode=False)
         if sys.stdout is not None:
@@ -62,6 +65,17 @@ def main():
         fail("not enough memory: try a smaller --batch-size", 1)
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}", 1)
+
+
+def say_once(message):
+    """A function that prints the message to stderr when it is first called."""
+    messages = [message]
+
+    def say():
+        if messages:
+            click.echo(messages.pop(), err=True)
+
+    return say
 
 
 def fail(message, code):

@@ -35,3 +35,29 @@ def tanh(x):
 def sigmoid(x):
     """1 / (1 + exp(-x)) of a float32."""
     return HALF * tanh(HALF * x) + HALF
+
+
+# exp(x) = 2^n exp(r) with n = round(x / ln 2) and a polynomial for exp(r), |r| < ln 2 / 2; ln 2 in two parts, so that
+# x - n ln 2 keeps its digits.
+LOG2_E = np.float32(1.44269504088896)
+LN2_HIGH = np.float32(0.693359375)
+LN2_LOW = np.float32(-2.12194440054690e-04)
+E2 = np.float32(5.00000012e-01)
+E3 = np.float32(1.66666655e-01)
+E4 = np.float32(4.16657959e-02)
+E5 = np.float32(8.33345191e-03)
+E6 = np.float32(1.39819995e-03)
+E7 = np.float32(1.98756915e-04)
+ONE = np.float32(1)
+LOWEST = np.float32(-87)  # below it the result would have no exponent left
+
+
+@device_function
+def exp(x):
+    """exp of a float32 that is not above 88; below -87 it stays at 1.6e-38."""
+    x = max(x, LOWEST)
+    n = np.floor(x * LOG2_E + HALF)
+    r = x - n * LN2_HIGH - n * LN2_LOW
+    p = E2 + r * (E3 + r * (E4 + r * (E5 + r * (E6 + r * E7))))
+    power = np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)  # 2^n, by its exponent's bits
+    return (ONE + r + r * r * p) * power

@@ -1,10 +1,16 @@
 """The one decorator for all kernels: compiled, cached on disk, and switched off by MINNMT_KERNELS=numpy."""
 
+import contextlib
 import functools
 import os
+import threading
+import types
 
 import numba
 import numpy as np
+from numba.core import event
+
+import kernels
 
 USE_NUMPY = os.environ.get("MINNMT_KERNELS", "") == "numpy"
 
@@ -12,31 +18,74 @@ USE_NUMPY = os.environ.get("MINNMT_KERNELS", "") == "numpy"
 # zero, which would keep a loop from being vectorised.
 OPTIONS = dict(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 
+_team = threading.local()
 
-def kernel(twin):
+
+def kernel(twin, parallel=False):
     """Compile the decorated function for float32 arrays; for float64, where every digit counts, and with
     MINNMT_KERNELS=numpy, its `twin`, the same in numpy, takes its place. The first argument is always an array.
 
-    Kernels use one thread and let go of Python's lock: several threads may run them side by side.
+    Kernels use one thread and let go of Python's lock: several threads may run them side by side. A kernel that is
+    `parallel` is compiled a second time, and in a thread that has a team (see `team`) it is shared by the whole team.
     """
 
     def decorate(function):
         if USE_NUMPY:
             return twin
         compiled = numba.njit(**OPTIONS)(function)
+        shared = numba.njit(parallel=True, **OPTIONS)(renamed(function)) if parallel else compiled
 
         @functools.wraps(function)
         def call(first, *rest):
-            if first.dtype == np.float32:
-                return compiled(first, *rest)
-            return twin(first, *rest)
+            if first.dtype != np.float32:
+                return twin(first, *rest)
+            return (compiled if team_size() == 1 else shared)(first, *rest)
 
-        call.compiled, call.twin = compiled, twin
+        call.compiled, call.shared, call.twin = compiled, shared, twin
         return call
 
     return decorate
 
 
+def renamed(function):
+    """A copy under another name: Numba's cache on disk tells functions apart by name and place, not by options."""
+    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__ + "_shared")
+    copy.__qualname__ = copy.__name__
+    return copy
+
+
 def device_function(function):
     """A small function that kernels call and the compiler inlines."""
     return numba.njit(**OPTIONS)(function)
+
+
+def team_size():
+    """How many threads share the parallel kernels that this thread calls."""
+    return getattr(_team, "size", 1)
+
+
+@contextlib.contextmanager
+def team(n):
+    """Within it, parallel kernels that this thread calls are shared by n threads, as far as Numba has so many."""
+    before = team_size()
+    _team.size = max(1, min(n, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(_team.size)
+    try:
+        yield
+    finally:
+        _team.size = before
+        numba.set_num_threads(before)
+
+
+class FirstCompilation(event.Listener):
+    """Calls kernels.on_compile when Numba starts to compile; kernels that it finds on disk do not count."""
+
+    def on_start(self, event):
+        if kernels.on_compile is not None:
+            kernels.on_compile()
+
+    def on_end(self, event):
+        pass
+
+
+event.register("numba:compile", FirstCompilation())

@@ -1,5 +1,7 @@
 """decode: translate text."""
 
+import contextlib
+
 import click
 
 from ..errors import UsageError
@@ -15,15 +17,18 @@ from .options import (
     model_files,
     model_from_options,
     model_options,
+    profiled,
     search_options,
     selector_from_options,
 )
 
+NOT_WITH_REFERENCE = ("alignments", "replace_unk", "workers", "profile")
+
 
 @click.command()
 @model_options
-@click.option("-i", "--input", "input_path", type=FILE, default="-", help="Text to translate. [default: stdin]")
-@click.option("-o", "--output", "output_path", type=FILE, default="-", help="Where to write. [default: stdout]")
+@click.option("-i", "--input", type=FILE, default="-", help="Text to translate. [default: stdin]")
+@click.option("-o", "--output", type=FILE, default="-", help="Where to write. [default: stdout]")
 @click.option("--topn", type=COUNT, default=0, help="Candidates per source word, as far as it has them; 0 = all words.")
 @counts_options
 @click.option(
@@ -43,7 +48,16 @@ from .options import (
     help="Word links i-j a line, or all weights as a JSON object a line. [default: pharaoh]",
 )  # fmt: skip
 @search_options
-def decode(input_path, output_path, batch_size, threads, alignments, alignment_format, **options):
+@click.option(
+    "--workers", type=COUNT, default=0,
+    help="Translate in N processes of one thread that share the weights, instead of threads. [default: 0, none]",
+)  # fmt: skip
+@click.option(
+    "--engine", type=click.Choice(["fast", "plain"]), default="fast", show_default=True,
+    help="plain is the network as training runs it, to compare with.",
+)  # fmt: skip
+@click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")
+def decode(**options):
     """Translate text: a line out for every line in.
 
     \b
@@ -54,41 +68,70 @@ def decode(input_path, output_path, batch_size, threads, alignments, alignment_f
     With nothing to read (a terminal, or the null device) it translates the test set that the model was
     trained with and prints the scores to stderr.
     """
-    from ..files import nothing_to_read
-    from ..search.beam import SearchSettings
-    from ..search.output import Output
-    from ..search.translate import Translator
+    check_together(options)
+    inputs = [options["input"], options["reference"], *model_files(options), *counts_files(options)]
+    check_outputs([options["output"], options["alignments"]], inputs)
+    model = model_from_options(options)
+    selector = selector_from_options(options, model)
+    if options["reference"]:
+        score_reference(options, model, selector)
+        return
+    translator = translator_from_options(options, model, selector)
+    with workers_or_none(translator, options["workers"]) as translator, profiled(options["profile"]):
+        translate_all(translator, options)
 
+
+def check_together(options):
+    """Options that need each other, or do not go together."""
     if options["n_best"] > options["beam"]:
         raise UsageError(f"--n-best {options['n_best']} needs --beam {options['n_best']} or more")
     if options["outside"] and not options["reference"]:
         raise UsageError("--outside needs --reference FILE")
     if options["outside"] and not options["topn"]:
         raise UsageError("--outside goes with --topn N: without it no word is outside")
-    if options["reference"] and (alignments or options["replace_unk"] or options["n_best"] > 1):
-        raise UsageError("--reference translates nothing: --alignments, --replace-unk and --n-best do not go with it")
-    if alignment_format and not alignments:
+    if options["reference"] and (options["n_best"] > 1 or any(options[name] for name in NOT_WITH_REFERENCE)):
+        names = ", ".join("--" + name.replace("_", "-") for name in NOT_WITH_REFERENCE)
+        raise UsageError(f"--reference translates nothing: {names} and --n-best do not go with it")
+    if options["alignment_format"] and not options["alignments"]:
         raise UsageError("--alignment-format needs --alignments FILE")
-    keep_attention = bool(alignments or options["replace_unk"])
+    if options["workers"] and options["threads"]:
+        raise UsageError("--workers N are processes of one thread each: --threads does not go with them")
+    if options["workers"] and options["profile"]:
+        raise UsageError("--profile looks at this process alone: it does not go with --workers")
+
+
+def translator_from_options(options, model, selector):
+    from ..search.beam import SearchSettings
+    from ..search.translate import ENGINES, Translator
+
+    keep_attention = bool(options["alignments"] or options["replace_unk"])
     settings = SearchSettings(
         options["beam"], options["length_penalty"], options["max_length"], options["n_best"], keep_attention
     )
-    inputs = [input_path, options["reference"], *model_files(options), *counts_files(options)]
-    check_outputs([output_path, alignments], inputs)
-    model = model_from_options(options)
-    selector, replacer = selector_from_options(options, model), replacer_from_options(options, model)
-    threads = threads or available_processors()
-    if options["reference"]:
-        score_reference(input_path, output_path, options, model, selector, threads)
-        return
-    translator = Translator(model, settings, batch_size, threads, selector, replacer)
-    output = Output(translator, output_path, alignments, alignment_format or "pharaoh")
-    if input_path == "-" and nothing_to_read():
+    n_threads = options["threads"] or available_processors()
+    replacer, engine = replacer_from_options(options, model), ENGINES[options["engine"]](model.params)
+    return Translator(model, settings, options["batch_size"], n_threads, selector, replacer, engine)
+
+
+def workers_or_none(translator, n_workers):
+    """The Translator itself, or processes that do its work."""
+    from ..search.workers import WorkerPool
+
+    return WorkerPool(translator, n_workers) if n_workers else contextlib.nullcontext(translator)
+
+
+def translate_all(translator, options):
+    """From the input to the output; with nothing to read, the test set."""
+    from ..files import nothing_to_read
+    from ..search.output import Output
+
+    output = Output(translator, options["output"], options["alignments"], options["alignment_format"] or "pharaoh")
+    if options["input"] == "-" and nothing_to_read():
         from ..report.validation import decode_test_set
 
-        click.echo(decode_test_set(model, output), err=True)
+        click.echo(decode_test_set(translator.model, output), err=True)
     else:
-        output.translate_stream(input_path)
+        output.translate_stream(options["input"])
     if report := output.list_report():
         click.echo(report, err=True)
 
@@ -108,13 +151,14 @@ def replacer_from_options(options, model):
     return Replacer(model, load_counts(names, directory_from_options(options), *sizes))
 
 
-def score_reference(input_path, output_path, options, model, selector, n_threads):
+def score_reference(options, model, selector):
     """Forced decoding: a log-probability for each line of the reference."""
     from ..files import read_parallel, write_lines
     from ..search.forced import score_translations
 
-    if input_path == options["reference"] == "-":
+    if options["input"] == options["reference"] == "-":
         raise UsageError("only one of -i and --reference can be standard input (-)")
-    lines = read_parallel(input_path, options["reference"])
+    lines = read_parallel(options["input"], options["reference"])
+    n_threads = options["threads"] or available_processors()
     logps = score_translations(*lines, model, selector, options["outside"] or "add", n_threads)
-    write_lines(output_path, [f"{logp:.4f}" for logp in logps])
+    write_lines(options["output"], [f"{logp:.4f}" for logp in logps])

@@ -1,5 +1,6 @@
 """What several commands share: kinds of values, and options with the checks that go with them."""
 
+import contextlib
 import math
 import os
 from glob import escape as glob_escape
@@ -101,7 +102,7 @@ SEARCH_OPTIONS = (
     click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^PENALTY. [1]"),
     click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]"),
     click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together."),
-    click.option("--threads", type=POSITIVE, help="Batches translated side by side. [default: one per processor]"),
+    click.option("--threads", type=POSITIVE, help="Each has its batch, or all share one. [default: one per processor]"),
 )
 
 
@@ -161,6 +162,19 @@ def directory_from_options(options):
     if not (options["vocab_src"] and options["vocab_trg"]):
         raise UsageError("--npz needs --vocab-src and --vocab-trg, the model's two JSON vocabularies")
     return None
+
+
+@contextlib.contextmanager
+def profiled(wanted):
+    """With --profile, print where the time went to stderr; not after an error."""
+    from ..profile import end_profile, profile_table, start_profile
+
+    if wanted:
+        start_profile()
+    yield
+    if wanted:
+        for line in profile_table(end_profile()):
+            click.echo(line, err=True)
 
 
 def training_threads(batch_size):

@@ -6,7 +6,7 @@ import click
 
 from ..errors import UsageError
 from ..train.settings import Settings
-from .options import COUNT, DEFAULTS, FILE, POSITIVE, Number, Path, setting, training_threads
+from .options import COUNT, DEFAULTS, FILE, POSITIVE, Number, Path, profiled, setting, training_threads
 
 
 @click.command()
@@ -46,9 +46,10 @@ from .options import COUNT, DEFAULTS, FILE, POSITIVE, Number, Path, setting, tra
 @click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")
 @click.option("--max-updates", type=POSITIVE, help="Pause when the run has had so many updates.")
+@click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")
 @click.option("--save-every", type=POSITIVE, default=500, show_default=True, help="Updates between checkpoints.")
 @click.pass_context
-def train(context, output, resume, overwrite, max_minutes, max_updates, save_every, **options):
+def train(context, output, resume, overwrite, max_minutes, max_updates, save_every, profile, **options):
     """Train a model; with no arguments, on the embedded German-English corpus.
 
     \b
@@ -74,7 +75,9 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
         check_text_options(options)
         check_dynamic(options)
         run = new_run(output, Settings(**options), status.line, overwrite)
-    raise SystemExit(run_training(run, status, Limits(max_minutes, max_updates, save_every)))
+    with profiled(profile):
+        code = run_training(run, status, Limits(max_minutes, max_updates, save_every))
+    raise SystemExit(code)
 
 
 def check_text_options(options):

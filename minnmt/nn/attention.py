@@ -13,9 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.attention import attention_energy, attention_energy_backward
+from kernels.attention import (
+    attention_context,
+    attention_context_backward,
+    attention_energy,
+    attention_energy_backward,
+)
 
-from .functions import flat
+from .functions import add_product, flat, product
 
 
 @dataclass
@@ -38,20 +43,20 @@ class Memory(NamedTuple):
 
 
 class AttentionCache(NamedTuple):
-    hidden: np.ndarray  # (S,B,C) tanh(...)
+    s_proj: np.ndarray  # (B,C) s W_s
     alpha: np.ndarray  # (S,B)
 
 
 def attention_forward(s, memory, p):
     """s (B,H), memory -> c (B,C), alpha (S,B), cache."""
-    hidden = np.empty_like(memory.h_proj)
-    energy = np.empty(memory.mask.shape, hidden.dtype)
-    # hidden = tanh(h_proj + s W_s); energy = hidden v
-    attention_energy(memory.h_proj, s @ p.W_s, p.v, hidden, energy)
+    s_proj = s @ p.W_s
+    energy, c = np.empty(memory.mask.shape, s.dtype), np.empty_like(s_proj)
+    # energy = tanh(h_proj + s W_s) v
+    attention_energy(memory.h_proj, s_proj, p.v, energy)
     energy += p.v_b
     alpha = masked_softmax(energy, memory.mask)
-    c = np.einsum("sb,sbc->bc", alpha, memory.h)
-    return c, alpha, AttentionCache(hidden, alpha)
+    attention_context(alpha, memory.h, c)
+    return c, alpha, AttentionCache(s_proj, alpha)
 
 
 def attention_backward(dc, cache, memory, p, g, dh_proj):
@@ -61,19 +66,22 @@ def attention_backward(dc, cache, memory, p, g, dh_proj):
     ds_proj) and of h through c = sum_i alpha_i h_i (from alpha and dc). See `attention_memory_backward`.
     """
     # forward: c = sum_i alpha_i h_i
-    dalpha = np.einsum("bc,sbc->sb", dc, memory.h)
+    dalpha = np.empty_like(cache.alpha)
+    attention_context_backward(dc, memory.h, dalpha)
     # forward: alpha = softmax(energy)
     denergy = cache.alpha * (dalpha - (cache.alpha * dalpha).sum(axis=0))
-    # forward: energy = hidden v + v_b, hidden = tanh(h_proj + s W_s)
+    # forward: energy = tanh(h_proj + s W_s) v + v_b
     g.v_b += denergy.sum()
     ds_proj = np.empty_like(dc)
-    attention_energy_backward(denergy, cache.hidden, p.v, dh_proj, ds_proj, g.v)
+    attention_energy_backward(denergy, memory.h_proj, cache.s_proj, p.v, dh_proj, ds_proj, g.v)
     return ds_proj @ p.W_s.T, ds_proj
 
 
 def attention_memory_forward(h, mask, p):
     """h (S,B,C), mask (S,B) -> Memory, which is its own cache."""
-    return Memory(h, h @ p.W_h + p.b, mask)
+    h_proj = product(h, p.W_h)
+    h_proj += p.b
+    return Memory(h, h_proj, mask)
 
 
 def attention_memory_backward(dh_proj, alphas, dcs, memory, p, g):
@@ -81,9 +89,10 @@ def attention_memory_backward(dh_proj, alphas, dcs, memory, p, g):
     # forward: c[t] = sum_i alpha[t, i] h_i, at every step t
     dh = (alphas.transpose(2, 1, 0) @ dcs.transpose(1, 0, 2)).transpose(1, 0, 2)
     # forward: h_proj = h W_h + b
-    g.W_h += flat(memory.h).T @ flat(dh_proj)
+    add_product(g.W_h, flat(memory.h), flat(dh_proj))
     g.b += flat(dh_proj).sum(axis=0)
-    return dh + dh_proj @ p.W_h.T
+    dh += product(dh_proj, p.W_h.T)
+    return dh
 
 
 def masked_softmax(energy, mask):

@@ -15,6 +15,8 @@ import numpy as np
 
 from kernels.gates import context_gates, context_gates_backward
 
+from .functions import add_product
+
 
 @dataclass
 class ContextCell:
@@ -76,13 +78,13 @@ def context_cell_add_weight_grads(s1, context, grads, g):
     s1 (N,H), context (N,C), grads: ContextCellGrads of (N,...) arrays, N = T*B rows.
     """
     # forward: s1 U + b + context W
-    g.U += s1.T @ grads.dgates
+    add_product(g.U, s1, grads.dgates)
     g.b += grads.dgates.sum(axis=0)
-    g.W += context.T @ grads.dgates
+    add_product(g.W, context, grads.dgates)
     # forward: s_cand = s1 Ux + bx
-    g.Ux += s1.T @ grads.ds_cand
+    add_product(g.Ux, s1, grads.ds_cand)
     g.bx += grads.ds_cand.sum(axis=0)
     # forward: context Wx
-    g.Wx += context.T @ grads.dpre
+    add_product(g.Wx, context, grads.dpre)
 
 

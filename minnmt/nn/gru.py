@@ -16,7 +16,7 @@ import numpy as np
 
 from kernels.gates import gru_gates, gru_gates_backward
 
-from .functions import flat
+from .functions import add_product, flat, product
 
 
 @dataclass
@@ -41,7 +41,18 @@ class GRUStepCache(NamedTuple):
 
 def gru_inputs(x, p):
     """x (...,E) -> x_gates (...,2H), x_cand (...,H): the part of a step that needs no earlier state."""
-    return x @ p.W + p.b, x @ p.Wx + p.bx
+    x_gates, x_cand = product(x, p.W), product(x, p.Wx)
+    x_gates += p.b
+    x_cand += p.bx
+    return x_gates, x_cand
+
+
+def gru_inputs_gradient(dx_gates, dx_cand, p):
+    """dx_gates (...,2H), dx_cand (...,H) -> dx (...,E)."""
+    # forward: x_gates = x W + b, x_cand = x Wx + bx
+    dx = product(dx_gates, p.W.T)
+    dx += product(dx_cand, p.Wx.T)
+    return dx
 
 
 def gru_step_forward(x_gates, x_cand, h_prev, mask, p):
@@ -98,8 +109,7 @@ def gru_sequence_backward(dh, cache, p, g):
         grads = gru_step_backward(dh[t] + dh_prev, cache.steps[t], p)
         dx_gates[t], dx_cand[t], dh_prev, dh_cand[t] = grads
     gru_add_weight_grads(cache.x, [step.h_prev for step in cache.steps], dx_gates, dx_cand, dh_cand, g)
-    # forward: x_gates = x W + b, x_cand = x Wx + bx
-    return dx_gates @ p.W.T + dx_cand @ p.Wx.T, dh_prev
+    return gru_inputs_gradient(dx_gates, dx_cand, p), dh_prev
 
 
 def gru_add_weight_grads(x, h_prev, dx_gates, dx_cand, dh_cand, g):
@@ -109,10 +119,10 @@ def gru_add_weight_grads(x, h_prev, dx_gates, dx_cand, dh_cand, g):
     """
     x, h_prev = flat(x), np.concatenate(h_prev)
     # forward: x_gates = x W + b, and h_prev U is added to it
-    g.W += x.T @ flat(dx_gates)
+    add_product(g.W, x, flat(dx_gates))
     g.b += flat(dx_gates).sum(axis=0)
-    g.U += h_prev.T @ flat(dx_gates)
+    add_product(g.U, h_prev, flat(dx_gates))
     # forward: x_cand = x Wx + bx, h_cand = h_prev Ux
-    g.Wx += x.T @ flat(dx_cand)
+    add_product(g.Wx, x, flat(dx_cand))
     g.bx += flat(dx_cand).sum(axis=0)
-    g.Ux += h_prev.T @ flat(dh_cand)
+    add_product(g.Ux, h_prev, flat(dh_cand))

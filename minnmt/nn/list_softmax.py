@@ -44,7 +44,9 @@ def gather_lists(lists, p):
 def list_log_softmax(o, words):
     """o (A*K,E), K rows a sentence -> log-probabilities (A*K,M) over each sentence's list, -inf beyond its end."""
     logits = np.empty((len(o), words.ids.shape[1]), o.dtype)
-    list_logits(np.ascontiguousarray(o), words.W, words.b, words.begins, words.ends, logits)
+    K = len(o) // max(len(words.begins), 1)
+    begins, ends = np.repeat(words.begins, K), np.repeat(words.ends, K)
+    list_logits(np.ascontiguousarray(o), words.W, words.b, begins, ends, logits)
     logits -= logits.max(axis=1, keepdims=True)
     logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
     return logits
@@ -58,9 +60,7 @@ def list_softmax_loss_forward(o, targets, mask, p, lists):
     B = len(lists)
     nll, caches = np.empty(len(o), o.dtype), []
     for b, ids in enumerate(lists):
-        nll[b::B], cache = softmax_loss_forward(
-            np.ascontiguousarray(o[b::B]), targets[b::B], mask[b::B], p, ids
-        )
+        nll[b::B], cache = softmax_loss_forward(o[b::B], targets[b::B], mask[b::B], p, ids)
         caches.append(cache)
     return nll, caches
 

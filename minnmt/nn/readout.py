@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .functions import add_product
+
 
 @dataclass
 class Readout:
@@ -32,7 +34,11 @@ class ReadoutCache(NamedTuple):
 
 def readout_forward(s, y, c, p):
     """s (N,H), y (N,E), c (N,C) -> o (N,E), cache."""
-    o = np.tanh(s @ p.W_s + p.b_s + y @ p.W_y + p.b_y + c @ p.W_c + p.b_c)
+    o = s @ p.W_s
+    o += y @ p.W_y
+    o += c @ p.W_c
+    o += p.b_s + p.b_y + p.b_c
+    np.tanh(o, out=o)
     return o, ReadoutCache(s, y, c, o)
 
 
@@ -41,9 +47,9 @@ def readout_backward(do, cache, p, g):
     # forward: o = tanh(pre)
     dpre = do * (1 - cache.o * cache.o)
     # forward: pre = s W_s + b_s + y W_y + b_y + c W_c + b_c
-    g.W_s += cache.s.T @ dpre
-    g.W_y += cache.y.T @ dpre
-    g.W_c += cache.c.T @ dpre
+    add_product(g.W_s, cache.s, dpre)
+    add_product(g.W_y, cache.y, dpre)
+    add_product(g.W_c, cache.c, dpre)
     bias = dpre.sum(axis=0)
     g.b_s += bias
     g.b_y += bias

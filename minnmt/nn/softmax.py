@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.softmax import add_rows
+from kernels.loss import softmax_loss, softmax_loss_gradient
+from kernels.rows import add_rows
+
+from .functions import add_product
 
 
 @dataclass
@@ -23,25 +26,22 @@ class Softmax:
 
 
 class SoftmaxCache(NamedTuple):
-    o: np.ndarray  # (N,E)
-    probs: np.ndarray  # (N,K)
-    columns: np.ndarray  # (N) the target's column in probs
-    mask: np.ndarray  # (N)
-    ids: np.ndarray | None  # (K) ascending, or None for the whole vocabulary
+    """Of N rows, the R that are not padding."""
 
-
-def shifted_logits(o, p, ids=None):
-    """o (N,E), ids (K) or None -> logits (N,K) over the words `ids`, or (N,V) over all; each row's maximum is 0."""
-    W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
-    logits = o @ W.T
-    logits += b
-    logits -= logits.max(axis=1, keepdims=True)
-    return logits
+    rows: np.ndarray  # (R) their numbers
+    o: np.ndarray  # (R,E)
+    probs: np.ndarray  # (R,K)
+    columns: np.ndarray  # (R) the target's column in probs
+    W: np.ndarray  # (K,E) the rows of W that take part
+    ids: np.ndarray | None  # (K) which they are, ascending, or None for the whole vocabulary
 
 
 def log_softmax(o, p, ids=None):
     """o (N,E), ids (K) or None -> log-probabilities (N,K) over the words `ids`, or (N,V) over all."""
-    logits = shifted_logits(o, p, ids)
+    W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
+    logits = o @ W.T
+    logits += b
+    logits -= logits.max(axis=1, keepdims=True)
     logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
     return logits
 
@@ -51,27 +51,30 @@ def softmax_loss_forward(o, targets, mask, p, ids=None):
 
     Every unmasked target must be among `ids`.
     """
-    columns = targets if ids is None else np.minimum(np.searchsorted(ids, targets), len(ids) - 1)
-    logits = shifted_logits(o, p, ids)
-    target_logits = logits[np.arange(len(o)), columns]
-    probs = np.exp(logits, out=logits)
-    sums = probs.sum(axis=1)
-    probs /= sums[:, None]
-    return (np.log(sums) - target_logits) * mask, SoftmaxCache(o, probs, columns, mask, ids)
+    rows = np.flatnonzero(mask)
+    o, columns = o[rows], targets[rows]
+    W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
+    if ids is not None:
+        columns = np.minimum(np.searchsorted(ids, columns), len(ids) - 1)
+    probs = o @ W.T  # logits until the next line
+    nll, row_nll = np.zeros(len(mask), o.dtype), np.empty(len(rows), o.dtype)
+    softmax_loss(probs, b, columns, row_nll)
+    nll[rows] = row_nll
+    return nll, SoftmaxCache(rows, o, probs, columns, W, ids)
 
 
 def softmax_loss_backward(dnll, cache, p, g):
     """dnll (N) -> do (N,E); adds into g. Uses up the cache: its probabilities become the logits' gradient."""
-    # forward: nll = -log softmax(logits)[target] * mask
-    scale = dnll * cache.mask
-    dlogits = cache.probs
-    dlogits[np.arange(len(dlogits)), cache.columns] -= 1
-    dlogits *= scale[:, None]
-    # forward: logits = o W^T + b, with the rows `ids` of W and b
-    if cache.ids is None:
-        g.W += dlogits.T @ cache.o
-        g.b += dlogits.sum(axis=0)
-        return dlogits @ p.W
-    add_rows(dlogits.T @ cache.o, cache.ids, g.W)
-    g.b[cache.ids] += dlogits.sum(axis=0)
-    return dlogits @ p.W[cache.ids]
+    rows, o, dlogits, columns, W, ids = cache
+    do, db = np.zeros((len(dnll), o.shape[1]), o.dtype), np.zeros(len(W), o.dtype)
+    # forward: nll = -log softmax(logits + b)[target]
+    softmax_loss_gradient(dlogits, columns, dnll[rows], db)
+    # forward: logits = o W^T, with the rows `ids` of W and b
+    do[rows] = dlogits @ W
+    if ids is None:
+        add_product(g.W, dlogits, o)
+        g.b += db
+    else:
+        add_rows(dlogits.T @ o, ids, g.W)
+        g.b[ids] += db
+    return do

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .functions import add_product
+
 
 @dataclass
 class StartState:
@@ -25,7 +27,7 @@ class StartCache(NamedTuple):
 
 def start_state_forward(h, mask, p):
     """h (S,B,C), mask (S,B) -> s0 (B,H), cache."""
-    mean = (h * mask[:, :, None]).sum(axis=0) / mask.sum(axis=0)[:, None]
+    mean = np.einsum("sb,sbc->bc", mask, h) / mask.sum(axis=0)[:, None]
     s0 = np.tanh(mean @ p.W + p.b)
     return s0, StartCache(mean, s0, mask)
 
@@ -34,7 +36,7 @@ def start_state_backward(ds0, cache, p, g):
     """ds0 (B,H) -> dh (S,B,C); adds into g."""
     # forward: s0 = tanh(mean W + b)
     dpre = ds0 * (1 - cache.s0 * cache.s0)
-    g.W += cache.mean.T @ dpre
+    add_product(g.W, cache.mean, dpre)
     g.b += dpre.sum(axis=0)
     dmean = dpre @ p.W.T
     # forward: mean = sum_i mask_i h_i / sum_i mask_i

@@ -1,25 +1,26 @@
-"""Beam search for a batch of sentences, all hypotheses of all sentences in one array program.
+"""Beam search for a batch of sentences, all live hypotheses of all sentences in one array program.
 
 A beam has K places. At each step every live hypothesis is extended by every word, the best extensions take the
 places that are left, and those that end in eos leave the beam for good (their place is not filled again). A sentence
 is done when it has no live hypothesis, or none that could still win: a sum of log-probabilities only falls, so
-sum / longest_length^penalty is the most a live hypothesis can reach. Done sentences leave the batch. A hypothesis
-that has grown to the longest length allowed may only end.
+sum / longest_length^penalty is the most a live hypothesis can reach. Rows that have ended, and those of done
+sentences, leave the batch. A hypothesis that has grown to the longest length allowed may only end.
 
 Scores are sum of log-probabilities / length^penalty, eos counted. They do not depend on the other sentences of the
-batch, up to the rounding of float32 (about 1e-6). Notebook 05 draws the search as a tree.
+batch, up to the rounding of float32 (about 1e-6). The network's steps are an engine's: minnmt/search/plain.py or
+fast.py. Notebook 05 draws the search as a tree.
 """
 
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from ..model.network import encode, next_word
-from ..nn.attention import Memory
-from ..nn.list_softmax import gather_lists
-from ..text.batches import pad
+from ..profile import lap
 from ..text.vocab import EOS
+
+NO_WORD = -1  # what comes before the first
 
 
 @dataclass
@@ -46,142 +47,109 @@ class Hypothesis(NamedTuple):
     alpha: np.ndarray | None  # (T,S) attention of every word, eos included, if it was asked for
 
 
-class Ended(NamedTuple):
-    """A hypothesis that has left the beam."""
-
-    score: float
-    logp: float
-    step: int  # when it chose eos
-    place: int  # where in the beam it stood then
-
-
 class Trace(NamedTuple):
-    """One step of the search for all sentences of the batch; rows of sentences that are done stay unused."""
+    """One step of the search: the extensions that were chosen, a row each, those of one sentence side by side."""
 
-    parents: np.ndarray  # (B,K) place in the beam one step before
-    words: np.ndarray  # (B,K)
-    alpha: np.ndarray | None  # (B,K,S) attention when the word was chosen, by the place one step before
+    origins: np.ndarray  # (R) the row that each continues, in the Trace of the step before
+    parents: np.ndarray  # (R) the same row as the engine counts them: those that ended are gone
+    words: np.ndarray  # (R)
+    alpha: np.ndarray | None  # (N,S) attention when the word was chosen, by parent
 
 
-def beam_search(sentences, params, settings, lists=None):
+class Ended:
+    """The hypotheses that have left their beams."""
+
+    def __init__(self, n_sentences, settings):
+        self.settings = settings
+        self.scores = np.full((n_sentences, settings.beam), -np.inf)  # best last
+        self.n = np.zeros(n_sentences, int)
+        self.found = []  # (sentence, -score, step, row, logp): sorted, the best of a sentence comes first
+
+    def add(self, sentence, logps, step, rows):
+        """Rows of one step that chose eos; `sentence` (R) and `logps` (R) of each."""
+        scores = logps / (step + 1) ** self.settings.length_penalty
+        for b, score, row, logp in zip(sentence.tolist(), scores.tolist(), rows.tolist(), logps.tolist()):
+            self.found.append((b, -score, step, row, logp))
+            self.scores[b, 0] = score  # a place that is still -inf: there are as many as places in the beam
+            self.scores[b].sort()
+            self.n[b] += 1
+
+    def needed(self):
+        """The score (B) that a hypothesis must exceed to be among its sentence's n best."""
+        return self.scores[:, -self.settings.n_best]
+
+
+def beam_search(sentences, engine, settings, lists=None):
     """sentences: B lists of source ids without eos -> B lists of Hypothesis, best first.
 
     With `lists`, B arrays of target ids, ascending and with eos, each sentence is translated with its words alone.
     """
     B, K = len(sentences), settings.beam
-    s0, memory, _ = encode(*pad(sentences), params)
-    listed = None if lists is None else gather_lists(lists, params.softmax)
+    steps = engine.begin(sentences, lists)
     longest = np.array([settings.longest(src) for src in sentences])
-    ended = [[] for _ in range(B)]
-    trace = []
+    ended, trace = Ended(B, settings), []
 
-    active = np.arange(B)  # the sentences still searched; row a*K + k belongs to place k of sentence active[a]
-    memory = Memory(*(np.repeat(array, K, axis=1) for array in memory))
-    s = np.repeat(s0, K, axis=0)
-    y = np.zeros((B * K, params.trg_embedding.shape[1]), s.dtype)
-    logps = np.full((B, K), -np.inf)  # float64: a long sum in float32 would round close rivals together
-    logps[:, 0] = 0  # all hypotheses are still the same empty one: only one of them counts
-    for t in range(int(longest.max()) + 1):
-        s, y_logp, alpha = next_word(y, s, memory, params, listed)
-        _only_eos(y_logp, np.repeat(longest[active] == t, K))
-        free = np.array([K - len(ended[b]) for b in active])
-        parents, words, logps = _best_extensions(logps, y_logp, free)
-        if listed is not None:
-            words = np.take_along_axis(listed.ids, words, axis=1)
-        trace.append(_record(B, active, parents, words, alpha if settings.keep_attention else None))
-        _collect(ended, active, words, logps, t, settings.length_penalty)
-        logps[words == EOS] = -np.inf
-        going = _could_win(ended, active, logps, longest, settings)
-        if not going.any():
+    # a row is a live hypothesis; each sentence begins with one, the empty one
+    sentence = parents = origins = np.arange(B)
+    words, logps = np.full(B, NO_WORD), np.zeros(B)  # float64: a long sum in float32 would round close rivals together
+    for t in count():
+        found = steps.step(sentence, parents, words, longest[sentence] == t, K)
+        parents, words, logps = _best_extensions(sentence, logps, *found[:2], K - ended.n)
+        sentence, alpha = sentence[parents], found[2] if settings.keep_attention else None
+        trace.append(Trace(origins[parents], parents, words, alpha))
+        over = words == EOS
+        if over.any():
+            rows = np.flatnonzero(over)
+            ended.add(sentence[rows], logps[rows], t, rows)
+        reachable = logps / (longest[sentence] + 1.0) ** settings.length_penalty
+        origins = np.flatnonzero(~over & _could_win(sentence, reachable, over, ended))
+        lap("bookkeeping")
+        if not len(origins):
             break
-        rows = (np.arange(len(active))[:, None] * K + parents)[going].reshape(-1)
-        if not going.all():
-            kept = np.flatnonzero(np.repeat(going, K))
-            memory = Memory(*(array.take(kept, axis=1) for array in memory))  # contiguous, as the kernels like it
-            listed = listed and listed.keep(going)
-        active, logps, words = active[going], logps[going], words[going]
-        s, y = s[rows], params.trg_embedding[words.reshape(-1)]
-    return [
-        [_follow(b, e, trace, len(sentences[b]) + 1) for e in _best_first(ended[b])[: settings.n_best]]
-        for b in range(B)
-    ]
+        sentence, parents, words, logps = sentence[origins], parents[origins], words[origins], logps[origins]
+    return _hypotheses(ended, trace, sentences)
 
 
-def _only_eos(y_logp, rows):
-    """Leave the rows that have reached their longest length no word but eos, the first of every list."""
-    if rows.any():
-        y_logp[rows, :EOS] = -np.inf
-        y_logp[rows, EOS + 1 :] = -np.inf
+def _best_extensions(sentence, logps, words, more, free):
+    """Rows with logps (N), their best words (N,K) and what these add (N,K), free places (B) -> parents, words, logps.
 
-
-def _best_extensions(logps, y_logp, free):
-    """logps (A,K), y_logp (A*K,V), free places (A) -> parents, words, logps, all (A,K), best first.
-
-    Places beyond the free ones get -inf. Ties go to the earlier hypothesis, then to the lower word.
+    The chosen extensions of a sentence are side by side, best first, as many as it has free places. Ties go to the
+    earlier hypothesis, then to the lower word.
     """
-    A, K = logps.shape
-    words, values = _best_words(y_logp, K)
-    n = words.shape[1]
-    total = (logps[:, :, None] + values.reshape(A, K, n)).reshape(A, K * n)
-    best = np.argsort(-total, axis=1, kind="stable")[:, :K]
-    total = np.take_along_axis(total, best, axis=1)
-    total[np.arange(K) >= free[:, None]] = -np.inf
-    return best // n, np.take_along_axis(words.reshape(A, K * n), best, axis=1), total
+    K = words.shape[1]
+    total = (logps[:, None] + more).reshape(-1)
+    of = np.repeat(sentence, K)
+    order = np.lexsort((-total, of))  # by sentence, then by value; equal values stay in their order
+    of = of[order]
+    place = np.arange(len(of)) - np.searchsorted(of, of)
+    chosen = order[(place < free[of]) & np.isfinite(total[order])]
+    return chosen // K, words.reshape(-1)[chosen], total[chosen]
 
 
-def _best_words(y_logp, K):
-    """y_logp (N,V) -> the min(K,V) best words of every row and their values, best first, ties to the lower word."""
-    N, V = y_logp.shape
-    n = min(K, V)
-    worst_kept = np.partition(y_logp, V - n, axis=1)[:, V - n]
-    rows, words = np.nonzero(y_logp >= worst_kept[:, None])
-    values = y_logp[rows, words]
-    order = np.lexsort((-values, rows))  # by row, then by value; equal values stay in the order of the words
-    first = np.searchsorted(rows, np.arange(N))
-    chosen = order[first[:, None] + np.arange(n)]
-    return words[chosen], values[chosen]
+def _could_win(sentence, reachable, over, ended):
+    """Which rows (R) belong to a sentence with a live hypothesis that may still be among its n best."""
+    hopeful = ~over & (reachable > ended.needed()[sentence])
+    going = np.zeros(len(ended.n), bool)
+    going[sentence[hopeful]] = True
+    return going[sentence]
 
 
-def _record(B, active, parents, words, alpha):
-    """Spread one step's choices over all B sentences of the batch."""
-    K = parents.shape[1]
-    full = Trace(
-        np.zeros((B, K), int),
-        np.zeros((B, K), int),
-        None if alpha is None else np.zeros((B, K, len(alpha)), alpha.dtype),
-    )
-    full.parents[active], full.words[active] = parents, words
-    if alpha is not None:
-        full.alpha[active] = alpha.T.reshape(len(active), K, -1)
-    return full
+def _hypotheses(ended, trace, sentences):
+    """The n best of each sentence, best first."""
+    hypotheses = [[] for _ in sentences]
+    for b, score, step, row, logp in sorted(ended.found, key=lambda found: found[:3]):
+        if len(hypotheses[b]) < ended.settings.n_best:
+            ids, alpha = _follow(trace[: step + 1], row, len(sentences[b]) + 1)
+            hypotheses[b].append(Hypothesis(ids, -score, logp, alpha))
+    return hypotheses
 
 
-def _collect(ended, active, words, logps, t, penalty):
-    """Move the hypotheses that chose eos at step t out of the beam."""
-    for a, k in zip(*np.nonzero(np.isfinite(logps) & (words == EOS))):
-        logp = float(logps[a, k])
-        ended[active[a]].append(Ended(logp / (t + 1) ** penalty, logp, t, int(k)))
-
-
-def _could_win(ended, active, logps, longest, settings):
-    """Which active sentences have a live hypothesis that may still be among their n best."""
-    best_live = logps.max(axis=1)
-    reachable = best_live / (longest[active] + 1.0) ** settings.length_penalty
-    n = settings.n_best
-    needed = [_best_first(ended[b])[n - 1].score if len(ended[b]) >= n else -np.inf for b in active]
-    return np.isfinite(best_live) & (reachable > needed)
-
-
-def _best_first(ended):
-    return sorted(ended, key=lambda e: -e.score)
-
-
-def _follow(b, end, trace, n_src):
-    """Walk from eos back to the first word -> Hypothesis."""
-    ids, alphas, place = [], [], end.place
-    for step in reversed(trace[: end.step + 1]):
-        ids.append(int(step.words[b, place]))
-        place = step.parents[b, place]
+def _follow(trace, row, n_src):
+    """Walk from eos, in the last step, back to the first word -> ids without eos, attention (T,S) or None."""
+    ids, alphas = [], []
+    for step in reversed(trace):
+        ids.append(int(step.words[row]))
         if step.alpha is not None:
-            alphas.append(step.alpha[b, place, :n_src])
-    return Hypothesis(ids[:0:-1], end.score, end.logp, np.array(alphas[::-1]) if alphas else None)
+            alphas.append(step.alpha[step.parents[row], :n_src])
+        row = step.origins[row]
+    return ids[:0:-1], np.array(alphas[::-1]) if alphas else None

@@ -32,7 +32,8 @@ class Output:
     def translate_stream(self, input_path):
         """Translate a file, or standard input as it arrives."""
         batch_size = self.translator.batch_size
-        chunk = batch_size if batch_size == 1 else batch_size * BATCHES_PER_CHUNK
+        n_workers = getattr(self.translator, "n_workers", 1)  # of a WorkerPool: each gets its share of a chunk
+        chunk = batch_size if batch_size == 1 else batch_size * BATCHES_PER_CHUNK * n_workers
         if input_path == "-":
             chunks = stream_lines(chunk)
         else:

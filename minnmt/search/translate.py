@@ -1,16 +1,21 @@
 """Raw lines in, raw translations out: batches of similar length, and the answers in the order of the questions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+
+from kernels.jit import team
 
 from ..align.links import format_pharaoh, hardest_links, word_weights
 from ..align.selector import Selector
 from ..model.directory import Model
+from ..profile import lap, restart_lap
 from ..text.batches import pad
 from ..text.bpe import unit_words
 from ..threads import thread_pool
 from .beam import SearchSettings, beam_search
+from .fast import FastEngine
+from .plain import PlainEngine
 from .unknown import Replacer
 
 # A batch holds at most this many floats of annotations, and of listed words: with very long lines, or with very long
@@ -32,67 +37,78 @@ class Translation:
         return self.lines[0] if self.lines else ""
 
 
+ENGINES = {"fast": FastEngine, "plain": PlainEngine}
+
+
 @dataclass
 class Translator:
-    """All that decides what becomes of a line."""
+    """All that decides what becomes of a line.
+
+    A selector (minnmt/align/selector.py) gives each sentence the list of words it may use. A replacer (unknown.py)
+    finds words for UNK; it needs settings.keep_attention. The threads take a batch each; where there is only one
+    batch, they share its kernels.
+    """
 
     model: Model
-    settings: SearchSettings
+    settings: SearchSettings = field(default_factory=SearchSettings)
     batch_size: int = 32
     n_threads: int = 1
     selector: Selector | None = None
     replacer: Replacer | None = None
+    engine: FastEngine | PlainEngine | None = None  # None: fast
+
+    def __post_init__(self):
+        self.engine = self.engine or FastEngine(self.model.params)
 
     def translate(self, lines):
         """Raw lines -> a list of Translation in the same order."""
-        return translate(
-            lines, self.model, self.settings, self.batch_size, self.n_threads, self.selector, self.replacer
-        )
+        restart_lap()
+        answers = [Translation(self.model.src.units(line), [], []) for line in lines]
+        numbers = self._batches([answer.src_units for answer in answers])
+        batches = [[answers[i] for i in chosen] for chosen in numbers]
+        lap("bookkeeping")
+        if self.n_threads > 1 and len(batches) > 1:
+            with thread_pool(min(self.n_threads, len(batches))) as pool:
+                list(pool.map(self._answer, batches))
+        else:
+            with team(self.n_threads):
+                for batch in batches:
+                    self._answer(batch)
+        return answers
+
+    def _batches(self, sentences):
+        """Numbers of the sentences that have words, longest first, cut into batches that fit into memory."""
+        order = [i for i in np.argsort([-len(s) for s in sentences], kind="stable") if len(sentences[i])]
+        per_word = 2 * self.settings.beam * 2 * len(self.model.params.start.b)
+        share = -(-len(order) // self.n_threads)  # no thread without work
+        while order:
+            fitting = max(1, MEMORY_BUDGET // (per_word * (len(sentences[order[0]]) + 1)))
+            n = min(self.batch_size, fitting, share)
+            yield order[:n]
+            order = order[n:]
+
+    def _answer(self, answers):
+        """Translate one batch: fill in the hypotheses and lines of its answers."""
+        restart_lap()
+        model = self.model
+        sentences = [model.src.vocab.encode(answer.src_units) for answer in answers]
+        lists = None if self.selector is None else self.selector.lists(*pad(sentences))
+        lap("selection")
+        E = model.params.trg_embedding.shape[1]
+        if lists and len(answers) > 1 and sum(map(len, lists)) * E > MEMORY_BUDGET:
+            self._answer(answers[: len(answers) // 2])
+            self._answer(answers[len(answers) // 2 :])
+            return
+        for b, hypotheses in enumerate(beam_search(sentences, self.engine, self.settings, lists)):
+            answer, text = answers[b], self.replacer.text if self.replacer else None
+            answer.hypotheses, answer.list_size = hypotheses, len(lists[b]) if lists else 0
+            answer.lines = [text(h, answer.src_units) if text else model.trg.text(h.ids) for h in hypotheses]
+        lap("bookkeeping")
 
 
 def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=None, replacer=None):
-    """Raw lines -> a list of Translation in the same order.
-
-    A selector (minnmt/align/selector.py) gives each sentence the list of words it may use. A replacer (unknown.py)
-    finds words for UNK; it needs settings.keep_attention.
-    """
-    settings = settings or SearchSettings()
-    units = [model.src.units(line) for line in lines]
-    answers = [Translation(u, [], []) for u in units]
-    params = model.params
-
-    def work(chosen):
-        sentences = [model.src.vocab.encode(units[i]) for i in chosen]
-        lists = None if selector is None else selector.lists(*pad(sentences))
-        if lists and len(chosen) > 1 and sum(map(len, lists)) * params.trg_embedding.shape[1] > MEMORY_BUDGET:
-            work(chosen[: len(chosen) // 2])
-            work(chosen[len(chosen) // 2 :])
-            return
-        for b, (i, hypotheses) in enumerate(zip(chosen, beam_search(sentences, params, settings, lists))):
-            answers[i].hypotheses = hypotheses
-            answers[i].list_size = len(lists[b]) if lists else 0
-            answers[i].lines = [replacer.text(h, units[i]) if replacer else model.trg.text(h.ids) for h in hypotheses]
-
-    batches = list(_batches(units, batch_size, settings.beam, params))
-    n_threads = min(n_threads, len(batches))
-    if n_threads > 1:
-        with thread_pool(n_threads) as pool:
-            list(pool.map(work, batches))
-    else:
-        for chosen in batches:
-            work(chosen)
-    return answers
-
-
-def _batches(sentences, batch_size, beam, params):
-    """Numbers of the sentences that have words, longest first, cut into batches that fit into memory."""
-    order = [i for i in np.argsort([-len(s) for s in sentences], kind="stable") if len(sentences[i])]
-    per_word = 2 * beam * 2 * len(params.start.b)
-    while order:
-        fitting = max(1, MEMORY_BUDGET // (per_word * (len(sentences[order[0]]) + 1)))
-        n = min(batch_size, fitting)
-        yield order[:n]
-        order = order[n:]
+    """Raw lines -> a list of Translation in the same order; to translate again and again, keep a Translator."""
+    return Translator(model, settings or SearchSettings(), batch_size, n_threads, selector, replacer).translate(lines)
 
 
 def pharaoh_line(translation, model):

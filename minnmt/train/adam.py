@@ -1,14 +1,21 @@
-"""Adam (Kingma and Ba, 2015) over a whole Parameters object, and clipping by the global norm. Notebook 04."""
+"""Adam (Kingma and Ba, 2015) over a whole Parameters object, and clipping by the global norm. Notebook 04.
+
+Of the embeddings, and of a softmax over lists, an update uses few rows. They are given in `rows`, {array's name: ids};
+the others have no gradient and are left as they are, parameters and moments. (This is called sparse or lazy Adam.
+Plain Adam would go on moving every row by its old moments, at the cost of a pass over the whole tables.) An array
+that is not named in `rows` is updated as a whole.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.adam import adam
+from kernels.adam import adam, adam_rows
 
-from ..model.parameters import Parameters, named_arrays, zeros_like
+from ..model.parameters import Parameters, named_arrays, portions, zeros_like
 
 BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
+ALL_ROWS = {}  # no array is named: every row of each has a gradient
 
 
 @dataclass
@@ -23,30 +30,47 @@ class Adam:
     def for_parameters(cls, params):
         return cls(zeros_like(params), zeros_like(params))
 
-    def update(self, params, grads, learning_rate, map=map):
-        """One step: params -= learning_rate * m_hat / (sqrt(v_hat) + eps). `map` may spread the arrays over threads."""
+    def update(self, params, grads, learning_rate, rows=ALL_ROWS, map=map):
+        """One step: params -= learning_rate * m_hat / (sqrt(v_hat) + eps). `map` may spread the work over threads."""
         self.n_updates += 1
         t = self.n_updates
         # m_hat = m / (1 - beta1^t) and v_hat = v / (1 - beta2^t), both moved into the step size and eps
         root = float(np.sqrt(1 - BETA2**t))
         rate, eps = learning_rate * root / (1 - BETA1**t), EPS * root
+        arrays = [dict(named_arrays(tree)) for tree in (params, grads, self.m, self.v)]
 
-        def update_array(*named):
-            p, g, m, v = (array.reshape(-1) for _, array in named)
-            adam(p, g, m, v, rate, BETA1, BETA2, eps)
+        def update_portion(portion):
+            name, index = portion
+            if name in rows:
+                tables = (tree[name].reshape(len(tree[name]), -1) for tree in arrays)
+                adam_rows(*tables, index, rate, BETA1, BETA2, eps)
+            else:
+                adam(*(tree[name][index].reshape(-1) for tree in arrays), rate, BETA1, BETA2, eps)
 
-        list(map(update_array, *(named_arrays(tree) for tree in (params, grads, self.m, self.v))))
+        list(map(update_portion, portions(params, rows)))
 
 
-def global_norm(grads):
+def global_norm(grads, rows=ALL_ROWS, map=map):
     """The Euclidean norm of all gradients together."""
-    return float(np.sqrt(sum(float(np.dot(a.reshape(-1), a.reshape(-1))) for _, a in named_arrays(grads))))
+    arrays = dict(named_arrays(grads))
+
+    def squares(portion):
+        name, index = portion
+        numbers = arrays[name][index].reshape(-1)
+        return float(np.dot(numbers, numbers))
+
+    return float(np.sqrt(sum(map(squares, portions(grads, rows)))))
 
 
-def clip_gradients(grads, limit):
+def clip_gradients(grads, limit, rows=ALL_ROWS, map=map):
     """Scale all gradients so that their global norm is at most `limit` (0 = no limit); return the norm before."""
-    norm = global_norm(grads)
+    norm = global_norm(grads, rows, map)
     if limit and norm > limit:
-        for _, array in named_arrays(grads):
-            array *= limit / norm
+        arrays, factor = dict(named_arrays(grads)), limit / norm
+
+        def scale(portion):
+            name, index = portion
+            arrays[name][index] *= factor
+
+        list(map(scale, portions(grads, rows)))
     return norm

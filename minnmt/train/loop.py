@@ -8,11 +8,13 @@ import math
 import signal
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from ..errors import UserError
 from ..model.parameters import named_arrays
+from ..profile import lap, restart_lap
 from ..text.batches import epoch_order
 from .adam import clip_gradients
 from .dynamic import epoch_words
@@ -88,7 +90,9 @@ def train_epoch(run, workers, status, limits):
             return pause
         began = time.monotonic()
         outputs = update(run, chosen, workers)
+        restart_lap()
         run.count(outputs, status)
+        lap("bookkeeping")
         progress.seconds += time.monotonic() - began
         if progress.n_updates % limits.save_every == 0:
             save_if_finite(run)
@@ -111,11 +115,11 @@ def update(run, chosen, workers):
 
 def gradient_step(run, chosen, workers):
     """Forward, backward, clip, Adam -> outputs, nll, gradient norm; with an infinite one, no parameter changes."""
-    grads, outputs = workers.gradients(run, chosen, run.progress.n_updates + 1)
+    grads, rows, outputs = workers.gradients(run, chosen, run.progress.n_updates + 1)
     nll = sum(float(output.nll.sum()) for _, output in outputs)
-    norm = clip_gradients(grads, run.settings.clip)
+    norm = clip_gradients(grads, run.settings.clip, rows, workers.map)
     if math.isfinite(norm) and math.isfinite(nll):
-        run.adam.update(run.params, grads, run.progress.learning_rate, workers.map)
+        run.adam.update(run.params, grads, run.progress.learning_rate, rows, partial(workers.map, stage="Adam"))
     return outputs, nll, norm
 
 

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.lists import best_cells, best_cells_numpy, sentence_lists, sentence_lists_numpy
-from kernels.softmax import add_rows, add_rows_numpy, list_logits, list_logits_numpy
 from minnmt.text.batches import Batch
 from tests.kernels.compared import compares
 from tests.kernels.test_counting import draw_csr
@@ -60,34 +59,3 @@ def test_sentence_lists(S, T, B, n_trg, n_always, share, seed):
         for i in src_ids[src_mask[:, b] > 0, b]:
             expected |= set(table.indices[table.indptr[i] : table.indptr[i + 1]].tolist())
         assert words == sorted(expected)
-
-
-@compares(list_logits)
-@settings(max_examples=60, deadline=None)
-@given(
-    A=st.integers(0, 4), K=st.integers(0, 9), E=st.integers(0, 37), longest=st.integers(0, 6),
-    seed=st.integers(0, 2**32 - 1),
-)  # fmt: skip
-def test_list_logits(A, K, E, longest, seed):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(0, longest + 1, A)
-    ends = np.cumsum(lengths)
-    W, b, o = (rng.standard_normal(s).astype(np.float32) for s in ((lengths.sum(), E), lengths.sum(), (A * K, E)))
-    ours, theirs = np.zeros((A * K, longest), np.float32), np.zeros((A * K, longest))
-    list_logits(o, W, b, ends - lengths, ends, ours)
-    list_logits_numpy(*(a.astype(np.float64) for a in (o, W, b)), ends - lengths, ends, theirs)
-    np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5)
-    assert np.isneginf(ours).sum() == K * (A * longest - lengths.sum())
-
-
-@compares(add_rows)
-@settings(max_examples=40, deadline=None)
-@given(V=st.integers(1, 9), E=st.integers(0, 37), seed=st.integers(0, 2**32 - 1))
-def test_add_rows(V, E, seed):
-    rng = np.random.default_rng(seed)
-    ids = rng.permutation(V)[: rng.integers(0, V + 1)]
-    rows, out = rng.standard_normal((len(ids), E)).astype(np.float32), rng.standard_normal((V, E)).astype(np.float32)
-    ours, theirs = out.copy(), out.copy()
-    add_rows(rows, ids, ours)
-    add_rows_numpy(rows, ids, theirs)
-    np.testing.assert_array_equal(ours, theirs)

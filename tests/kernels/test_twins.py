@@ -13,8 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernels
-from kernels.adam import adam
-from kernels.attention import attention_energy, attention_energy_backward
+from kernels.adam import adam, adam_rows
+from kernels.attention import (
+    attention_context,
+    attention_context_backward,
+    attention_energy,
+    attention_energy_backward,
+)
 from kernels.functions import sigmoid, tanh
 from kernels.gates import context_gates, context_gates_backward, gru_gates, gru_gates_backward
 from kernels.jit import USE_NUMPY
@@ -35,8 +40,10 @@ KERNELS = {
     gru_gates_backward: ([BH, ("gate", *BG), ("value", *BH), BH, BH, ("mask", "B")], [BG, BH, BH, BH]),
     context_gates: ([BG, BG, BH, BH, BH], [BG, BH, BH]),
     context_gates_backward: ([BH, ("gate", *BG), ("value", *BH), BH, BH], [BG, BH, BH, BH]),
-    attention_energy: ([SBC, BH, ("H",)], [SBC, ("S", "B")]),
-    attention_energy_backward: ([("S", "B"), ("value", *SBC), ("H",)], [SBC, BH, ("H",)]),
+    attention_energy: ([SBC, BH, ("H",)], [("S", "B")]),
+    attention_energy_backward: ([("value", "S", "B"), SBC, BH, ("value", "H")], [SBC, BH, ("H",)]),
+    attention_context: ([("gate", "S", "B"), SBC], [BH]),
+    attention_context_backward: ([BH, SBC], [("S", "B")]),
 }
 DRAW = {
     "gate": lambda rng, shape: rng.random(shape),
@@ -98,6 +105,26 @@ def test_adam_equals_its_twin(n, dtype, rate, scale, seed):
     for name, a, b in zip("pmv", ours, theirs):
         assert a.dtype == b.dtype == dtype
         assert_close(name, a, b)
+
+
+@compares(adam_rows)
+@settings(max_examples=40, deadline=None)
+@given(
+    V=st.integers(0, 9), E=st.integers(0, 20), dtype=st.sampled_from([np.int32, np.int64]),
+    seed=st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_adam_of_rows_equals_its_twin_and_leaves_the_others_alone(V, E, dtype, seed):
+    rng = np.random.default_rng(seed)
+    p, g, m, v = (rng.random((V, E)).astype(np.float32) for _ in range(4))
+    ids = np.flatnonzero(rng.integers(0, 2, V)).astype(dtype)
+    others = np.setdiff1d(np.arange(V), ids)
+    ours, theirs = ([a.copy() for a in (p, m, v)] for _ in range(2))
+    for function, (p_new, m_new, v_new) in ((adam_rows, ours), (adam_rows.twin, theirs)):
+        function(p_new, g, m_new, v_new, ids, 0.01, *STATE)
+    for name, a, b, before in zip("pmv", ours, theirs, (p, m, v)):
+        assert_close(name, a, b)
+        np.testing.assert_array_equal(a[others], before[others])
+        assert E == 0 or (a[ids] != before[ids]).any(axis=1).all()
 
 
 def test_every_kernel_is_compared_with_its_twin():

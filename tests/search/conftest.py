@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from minnmt.model.directory import Model
+from minnmt.search.fast import FastEngine
+from minnmt.search.plain import PlainEngine
 from minnmt.text.pipeline import Pipeline
 from minnmt.text.vocab import Vocab
 from tests.conftest import random_parameters
@@ -17,3 +19,9 @@ def model(rng):
     params.softmax.W *= 4
     side = Pipeline(Vocab(WORDS))
     return Model(params, side, side, {})
+
+
+@pytest.fixture(params=[FastEngine, PlainEngine])
+def engine(request):
+    """Both engines, for the tests that hold for either."""
+    return request.param

@@ -84,9 +84,29 @@ def test_float32_stays_float32(rng):
         assert not {name: a.dtype for name, a in named_arrays(tree) if a.dtype != np.float32}
 
 
+def arrays_in(value):
+    """Every array inside nested tuples, lists and dictionaries, with its place."""
+    if isinstance(value, np.ndarray):
+        yield "", value
+    elif isinstance(value, (tuple, list, dict)):
+        names = getattr(value, "_fields", None) or (value if isinstance(value, dict) else range(len(value)))
+        for name, inner in zip(names, value.values() if isinstance(value, dict) else value):
+            yield from ((f".{name}{place}", array) for place, array in arrays_in(inner))
+
+
+@pytest.mark.parametrize("ids", [None, np.arange(7), [np.arange(5), np.arange(8)]], ids=["all", "batch", "sentence"])
+def test_no_float64_is_kept_for_the_backward(rng, ids):
+    params = random_parameters(rng, dtype=np.float32)
+    batch = make_batch([[2, 3, 4], [5]], [[2, 3], [4, 5, 6]])
+    _, cache = network_forward(batch, params, ids, Dropout(0.2, rng))
+    found = dict(arrays_in(cache))
+    assert len(found) > 40
+    assert not {place: a.dtype for place, a in found.items() if a.dtype == np.float64}
+
+
 def gradients_with(run, n_threads, chosen):
     with Workers(run.params, n_threads) as workers:
-        grads, outputs = workers.gradients(run, np.array(chosen), number=1)
+        grads, _, outputs = workers.gradients(run, np.array(chosen), number=1)
         return map_arrays(np.copy, grads), sum(float(output.nll.sum()) for _, output in outputs)
 
 

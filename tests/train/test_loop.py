@@ -100,9 +100,9 @@ def test_a_bad_gradient_stops_with_its_update_and_keeps_the_state_before(tmp_pat
     states = {}
     real = loop.clip_gradients
 
-    def clip(grads, limit):
+    def clip(grads, *arguments):
         states[run.progress.n_updates] = {name: a.copy() for name, a in named_arrays(run.params)}
-        return math.nan if run.progress.n_updates == 5 else real(grads, limit)
+        return math.nan if run.progress.n_updates == 5 else real(grads, *arguments)
 
     monkeypatch.setattr(loop, "clip_gradients", clip)
     with pytest.raises(UserError, match="update 6 .*nan"):

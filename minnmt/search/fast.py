@@ -1,0 +1,158 @@
+"""The fast engine: the network's steps with packed weights, one row for each live hypothesis.
+
+It computes what minnmt/search/plain.py computes, to the rounding of float32, and is compared with it in the tests.
+Rows of one sentence are neighbours and share its annotations and its list of words.
+"""
+
+import threading
+
+import numpy as np
+
+from kernels.decoding import attend, best_words, gru_cell, read_sentences, readout
+from kernels.softmax import list_logits
+
+from ..nn.list_softmax import gather_lists
+from ..profile import lap
+from ..text.batches import pad
+from ..threads import keep_freed_memory
+from .packed import Product, pack
+
+WORD_BUDGET = 32 * 1024 * 1024  # floats of projected words that are kept
+FEW_SENTENCES = 8  # up to so many, the encoder reads one after the other, each as fast as memory allows
+
+
+class FastEngine:
+    """A network made ready for decoding; several threads may use one."""
+
+    def __init__(self, params, packed=None):
+        keep_freed_memory()
+        self.packed = packed or pack(params)
+        self.words = ProjectedWords(self.packed.trg_embedding, self.packed.word)
+
+    def begin(self, sentences, lists=None):
+        """sentences: B lists of source ids without eos; lists: B arrays of target ids, or None -> FastSteps."""
+        return FastSteps(self, sentences, lists)
+
+    def __reduce__(self):
+        return FastEngine, (None, self.packed)  # the words projected so far stay behind
+
+
+class ProjectedWords:
+    """The products of target words with all that is multiplied with them, made when a word is first met, and kept.
+
+    When the table is full it is emptied.
+    """
+
+    def __init__(self, embedding, product):
+        V, P = len(embedding), len(product.W)
+        capacity = min(V + 1, max(4096, WORD_BUDGET // P))
+        self.embedding, self.product = embedding, product
+        self.table = np.empty((capacity, P), embedding.dtype)
+        self.slots = np.full(V + 1, -1)  # the last is for "no word", which -1 finds: its embedding is zero
+        self.n = 0
+        self.lock = threading.Lock()
+
+    def __call__(self, words):
+        """words (N) -> (N,P); the word -1 comes before the first."""
+        with self.lock:
+            slots = self.slots[words]
+            if (slots < 0).any():
+                self._add(np.unique(words[slots < 0]), words)
+                slots = self.slots[words]
+            return self.table[slots]
+
+    def _add(self, missing, words):
+        if self.n + len(missing) > len(self.table):
+            self.slots[:] = -1
+            self.n, missing = 0, np.unique(words)
+        y = self.embedding[missing]
+        y[missing < 0] = 0
+        self.table[self.n : self.n + len(missing)] = self.product(y)
+        self.slots[missing] = np.arange(self.n, self.n + len(missing))
+        self.n += len(missing)
+
+
+class FastSteps:
+    """One batch on its way: its encoded sentences and the states of its hypotheses."""
+
+    def __init__(self, engine, sentences, lists=None):
+        self.p, self.words = engine.packed, engine.words
+        src_ids, src_mask = pad(sentences)
+        self.lengths = src_mask.sum(axis=0).astype(np.int64)
+        h = self._annotations(src_ids.T)
+        B, S, C = h.shape
+        lap("encoder")
+        self.s = np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))
+        self.memory = self.p.annotation(h.reshape(B * S, C)).reshape(B, S, -1)
+        lap("attention")
+        self.listed = None if lists is None else gather_lists(lists, self.p.softmax)
+        lap("selection")
+
+    def _annotations(self, src_ids):
+        """src_ids (B,S) -> h (B,S,C), zero beyond a sentence's end."""
+        p, (B, S) = self.p, src_ids.shape
+        x = p.src_embedding[src_ids.reshape(-1)]
+        forward, backward = (product(x).reshape(B, S, -1) for product in (p.read_forward, p.read_backward))
+        h = np.zeros((B, S, len(p.v)), x.dtype)
+        if B <= FEW_SENTENCES:
+            read_sentences(forward, backward, self.lengths, p.u_forward, p.u_backward, h)
+        else:
+            H = h.shape[2] // 2
+            read_together(forward, self.lengths, p.u_forward, range(S), h[:, :, :H])
+            read_together(backward, self.lengths, p.u_backward, reversed(range(S)), h[:, :, H:])
+        return h
+
+    def step(self, sentence, parents, words, ending, n):
+        """Take the hypotheses one word further and look at what could follow.
+
+        sentence (N), ascending, of each row; parents (N), the row it continues, of the step before (of the batch's
+        sentences, at the first step); words (N) chosen then, -1 at the first; ending (N), which rows may only end.
+        -> the n best words (N,n) of each row, best first, their log-probabilities (N,n), attention weights (N,S).
+        """
+        p, s, word = self.p, self.s[parents], self.words(words)
+        N, S = len(s), self.memory.shape[1]
+        lap("bookkeeping")
+        middle, self.s = np.empty_like(s), np.empty_like(s)
+        gru_cell(word, p.state(s), s, middle)
+        products = p.middle(middle)
+        lap("GRU")
+        alpha, context = np.empty((N, S), s.dtype), np.empty_like(word)
+        attend(products, sentence, self.memory, self.lengths, p.v, alpha, context)
+        lap("attention")
+        gru_cell(context, products, middle, self.s)
+        lap("GRU")
+        o = p.readout(self.s)
+        readout(o, word, context)
+        lap("readout")
+        found = self._best(o, sentence, ending, n)
+        lap("softmax")
+        return *found, alpha
+
+    def _best(self, o, sentence, ending, n):
+        """o (N,E) -> the n best words of each row and their log-probabilities."""
+        words, logps = np.empty((len(o), n), np.int64), np.empty((len(o), n), o.dtype)
+        softmax, listed = self.p.softmax, self.listed
+        if listed is None:
+            sizes = np.full(len(o), len(softmax.W))
+            best_words(Product(softmax.W, softmax.b)(o), sizes, ending, words, logps)
+            return words, logps
+        begins, ends = listed.begins[sentence], listed.ends[sentence]
+        logits = np.empty((len(o), listed.ids.shape[1]), o.dtype)
+        list_logits(o, listed.W, listed.b, begins, ends, logits)
+        best_words(logits, ends - begins, ending, words, logps)
+        return listed.ids[sentence[:, None], words], logps
+
+
+def read_together(inputs, lengths, u, positions, h):
+    """One GRU reads many sentences side by side: inputs (B,S,3H), u (3H,H) -> fills h (B,S,H).
+
+    The longest come first, so that the sentences which have a word at position i are the first of them.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    state = np.zeros((len(inputs), h.shape[2]), h.dtype)
+    for i in positions:
+        rows = order[lengths[order] > i]
+        before = state[: len(rows)]
+        new = np.empty_like(before)
+        gru_cell(inputs[rows, i], before @ u.T, before, new)
+        h[rows, i] = state[: len(rows)] = new

@@ -1,0 +1,89 @@
+"""The network's weights arranged for decoding: transposed, and those that share an input one below the other.
+
+    state (s)        -> [U, Ux]             the first cell's gates and candidate
+    state (s')       -> [U, Ux, W_s]        the second cell's, and attention's hidden layer
+    annotation (h_i) -> [W_h, W, Wx, W_c]   attention's hidden layer, and what context adds to second cell and readout
+    word (y)         -> [W, Wx, W_y]        what the word adds to first cell and readout
+
+A context c = sum_i alpha_i h_i is only ever multiplied, and (sum_i alpha_i h_i) W = sum_i alpha_i (h_i W): the
+annotations are multiplied once for each sentence, and c itself is never made.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.jit import team_size
+from kernels.products import few_rows
+
+from ..nn.softmax import Softmax
+
+FEW = 24  # up to so many rows the kernel is faster than BLAS on one thread
+
+
+@dataclass
+class Product:
+    """x W^T + b; W has a row for each output."""
+
+    W: np.ndarray  # (N,E)
+    b: np.ndarray  # (N)
+
+    def __call__(self, x):
+        """x (M,E) -> (M,N)."""
+        out = np.empty((len(x), len(self.W)), x.dtype)
+        if len(x) <= FEW or team_size() > 1:  # BLAS has one thread
+            few_rows(x, self.W, self.b, out)
+        else:
+            np.matmul(x, self.W.T, out=out)
+            out += self.b
+        return out
+
+
+@dataclass
+class Packed:
+    """All weights that decoding reads."""
+
+    src_embedding: np.ndarray  # (Vs,E)
+    trg_embedding: np.ndarray  # (Vt,E)
+    read_forward: Product  # (3H,E) source word -> gates and candidate of the encoder's first GRU
+    read_backward: Product  # (3H,E)
+    u_forward: np.ndarray  # (3H,H)
+    u_backward: np.ndarray  # (3H,H)
+    start: Product  # (H,C)
+    annotation: Product  # (C+3H+E,C)
+    word: Product  # (3H+E,E)
+    state: Product  # (3H,H)
+    middle: Product  # (3H+C,H) from the state between the two cells
+    readout: Product  # (E,H)
+    v: np.ndarray  # (C) attention's energies; its bias v_b is the same for all positions and changes nothing
+    softmax: Softmax
+
+
+def pack(p):
+    """Parameters -> Packed."""
+    forward, backward, gru, cell = p.encoder_forward, p.encoder_backward, p.decoder_gru, p.decoder_cell
+    attention, readout = p.attention, p.readout
+    H, C = len(p.start.b), len(attention.v)
+    none = np.zeros(max(3 * H, C), attention.v.dtype)
+    return Packed(
+        p.src_embedding,
+        p.trg_embedding,
+        stacked([forward.W, forward.Wx], [forward.b, forward.bx]),
+        stacked([backward.W, backward.Wx], [backward.b, backward.bx]),
+        stacked([forward.U, forward.Ux], [none[: 3 * H]]).W,
+        stacked([backward.U, backward.Ux], [none[: 3 * H]]).W,
+        stacked([p.start.W], [p.start.b]),
+        stacked([attention.W_h, cell.W, cell.Wx, readout.W_c], [attention.b, none[: 3 * H], readout.b_c]),
+        stacked([gru.W, gru.Wx, readout.W_y], [gru.b, gru.bx, readout.b_y]),
+        stacked([gru.U, gru.Ux], [none[: 3 * H]]),
+        stacked([cell.U, cell.Ux, attention.W_s], [cell.b, cell.bx, none[:C]]),
+        stacked([readout.W_s], [readout.b_s]),
+        attention.v,
+        p.softmax,
+    )
+
+
+def stacked(weights, biases):
+    """Weights (E,N_i) of one input -> the Product of all of them."""
+    # concatenate would keep the order of the transposed parts: a row must be contiguous
+    return Product(np.ascontiguousarray(np.concatenate([w.T for w in weights])), np.concatenate(biases))
