@@ -17,6 +17,9 @@ from kernels.rows import add_rows
 from .functions import add_product
 
 
+MOST_LOGITS = 1 << 27  # that are in memory at a time (512 MB); if there are more, the way back computes them again
+
+
 @dataclass
 class Softmax:
     """Parameters of the output layer, one row per target word."""
@@ -30,9 +33,10 @@ class SoftmaxCache(NamedTuple):
 
     rows: np.ndarray  # (R) their numbers
     o: np.ndarray  # (R,E)
-    probs: np.ndarray  # (R,K)
+    probs: np.ndarray | None  # (R,K), or None if they are too many to keep
     columns: np.ndarray  # (R) the target's column in probs
     W: np.ndarray  # (K,E) the rows of W that take part
+    b: np.ndarray  # (K)
     ids: np.ndarray | None  # (K) which they are, ascending, or None for the whole vocabulary
 
 
@@ -56,25 +60,40 @@ def softmax_loss_forward(o, targets, mask, p, ids=None):
     W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
     if ids is not None:
         columns = np.minimum(np.searchsorted(ids, columns), len(ids) - 1)
-    probs = o @ W.T  # logits until the next line
     nll, row_nll = np.zeros(len(mask), o.dtype), np.empty(len(rows), o.dtype)
-    softmax_loss(probs, b, columns, row_nll)
+    parts = slices(len(rows), len(W))
+    for part in parts:
+        probs = o[part] @ W.T  # logits until the next line
+        softmax_loss(probs, b, columns[part], row_nll[part])
     nll[rows] = row_nll
-    return nll, SoftmaxCache(rows, o, probs, columns, W, ids)
+    return nll, SoftmaxCache(rows, o, probs if len(parts) == 1 else None, columns, W, b, ids)
 
 
 def softmax_loss_backward(dnll, cache, p, g):
     """dnll (N) -> do (N,E); adds into g. Uses up the cache: its probabilities become the logits' gradient."""
-    rows, o, dlogits, columns, W, ids = cache
+    rows, o, probs, columns, W, b, ids = cache
     do, db = np.zeros((len(dnll), o.shape[1]), o.dtype), np.zeros(len(W), o.dtype)
-    # forward: nll = -log softmax(logits + b)[target]
-    softmax_loss_gradient(dlogits, columns, dnll[rows], db)
-    # forward: logits = o W^T, with the rows `ids` of W and b
-    do[rows] = dlogits @ W
+    for part in slices(len(rows), len(W)):
+        dlogits = probs
+        if probs is None:
+            dlogits = o[part] @ W.T
+            softmax_loss(dlogits, b, columns[part], np.empty(len(dlogits), o.dtype))
+        # forward: nll = -log softmax(logits + b)[target]
+        softmax_loss_gradient(dlogits, columns[part], dnll[rows[part]], db)
+        # forward: logits = o W^T, with the rows `ids` of W and b
+        do[rows[part]] = dlogits @ W
+        if ids is None:
+            add_product(g.W, dlogits, o[part])
+        else:
+            add_rows(dlogits.T @ o[part], ids, g.W)
     if ids is None:
-        add_product(g.W, dlogits, o)
         g.b += db
     else:
-        add_rows(dlogits.T @ o, ids, g.W)
         g.b[ids] += db
     return do
+
+
+def slices(n_rows, n_words):
+    """Cut rows into slices of which each has at most MOST_LOGITS logits: a single empty one for no rows."""
+    size = max(1, MOST_LOGITS // max(n_words, 1))
+    return [slice(i, i + size) for i in range(0, max(n_rows, 1), size)]

@@ -22,7 +22,7 @@ class Workers:
     """A pool of threads with a gradient object each."""
 
     def __init__(self, params, n_threads):
-        keep_freed_memory()
+        keep_freed_memory(huge=True)  # the probabilities of a full softmax take hundreds of megabytes
         self.grads = [zeros_like(params) for _ in range(n_threads)]
         self.written = [{}] * n_threads  # the rows that each object's last batch used (see used_rows)
         self.pool = thread_pool(n_threads)

@@ -246,13 +246,16 @@ def test_readout(rng, params):
 
 
 @checks("softmax_loss")
+@pytest.mark.parametrize("most_logits", [1 << 27, 20, 1])  # at once, in slices of several rows, and one by one
 @pytest.mark.parametrize("ids", [None, np.array([0, 1, 4, 6])])
-def test_softmax_loss(rng, params, ids):
+def test_softmax_loss(rng, params, ids, most_logits, monkeypatch):
+    monkeypatch.setattr("minnmt.nn.softmax.MOST_LOGITS", most_logits)
     p, o, weights = params.softmax, draw(rng, 5, E), draw(rng, 5)
     targets, mask = np.array([4, 0, 6, 1, 7]), np.array([1.0, 1, 1, 1, 0])  # 7 is no candidate, but masked
     g = zeros_like(p)
     nll, cache = softmax_loss_forward(o, targets, mask, p, ids)
     assert nll[4] == 0
+    assert (cache.probs is None) == (most_logits < 1 << 27)
     do = softmax_loss_backward(weights, cache, p, g)
     check_gradients(
         lambda: (softmax_loss_forward(o, targets, mask, p, ids)[0] * weights).sum(),
