@@ -16,7 +16,6 @@ from kernels.rows import add_rows
 
 from .functions import add_product
 
-
 MOST_LOGITS = 1 << 27  # that are in memory at a time (512 MB); if there are more, the way back computes them again
 
 
