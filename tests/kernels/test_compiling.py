@@ -1,0 +1,40 @@
+"""Compiling: said once, and only when it happens; a kernel and its shared version are kept apart on disk."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kernels.jit import USE_NUMPY
+
+if USE_NUMPY:
+    pytest.skip("MINNMT_KERNELS=numpy: nothing is compiled", allow_module_level=True)
+
+ROOT = Path(__file__).parent.parent.parent
+CODE = """
+import numpy as np, kernels
+from cli import say_once
+kernels.on_compile = say_once("compiling")
+from kernels.jit import team
+from kernels.products import few_rows
+for n in (1, 2):
+    with team(n):
+        few_rows(*(np.ones(shape, np.float32) for shape in ((1, 3), (2, 3), (2,), (1, 2))))
+print(few_rows.compiled.targetoptions.get("parallel", False), few_rows.shared.targetoptions.get("parallel", False))
+print(sum(few_rows.compiled.stats.cache_hits.values()), sum(few_rows.shared.stats.cache_hits.values()))
+"""
+
+
+def run(cache):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_NUM_THREADS": "2"}
+    return subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def test_the_first_start_says_that_it_compiles_and_the_second_finds_both_versions(tmp_path):
+    first, second = run(tmp_path), run(tmp_path)
+    assert first.stderr.split("\n")[0] == "compiling" and first.stderr.count("compiling") == 1
+    assert first.stdout.split() == ["False", "True", "0", "0"]
+    assert "compiling" not in second.stderr
+    assert second.stdout.split() == ["False", "True", "1", "1"]
