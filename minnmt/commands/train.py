@@ -32,6 +32,10 @@ from .options import COUNT, DEFAULTS, FILE, POSITIVE, Number, Path, profiled, se
 @setting("pool", "Batches that are sorted by length together.", type=POSITIVE)
 @setting("learning_rate", "Adam's step size.", type=Number(0, min_open=True))
 @setting("clip", "Limit of the gradient's global norm, 0 = none.", type=Number(0))
+@setting(
+    "adam", "sparse: words that a batch lacks rest; faster with large vocabularies, learns rare words more slowly.",
+    type=click.Choice(["dense", "sparse"]),
+)  # fmt: skip
 @setting("epochs", "Passes over the training text.", type=POSITIVE)
 @setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
 @setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)

@@ -16,7 +16,7 @@ from ..errors import UserError
 from ..model.parameters import named_arrays
 from ..profile import lap, restart_lap
 from ..text.batches import epoch_order
-from .adam import clip_gradients
+from .adam import ALL_ROWS, clip_gradients
 from .dynamic import epoch_words
 from .gradients import Workers
 
@@ -119,7 +119,8 @@ def gradient_step(run, chosen, workers):
     nll = sum(float(output.nll.sum()) for _, output in outputs)
     norm = clip_gradients(grads, run.settings.clip, rows, workers.map)
     if math.isfinite(norm) and math.isfinite(nll):
-        run.adam.update(run.params, grads, run.progress.learning_rate, rows, partial(workers.map, stage="Adam"))
+        moved = rows if run.settings.adam == "sparse" else ALL_ROWS
+        run.adam.update(run.params, grads, run.progress.learning_rate, moved, partial(workers.map, stage="Adam"))
     return outputs, nll, norm
 
 

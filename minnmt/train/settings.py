@@ -31,6 +31,7 @@ class Settings:
     pool: int = 50  # batches that are sorted by length together
     learning_rate: float = 0.002
     clip: float = 1.0
+    adam: str = "dense"  # or "sparse": embeddings and listed words without a gradient rest (minnmt/train/adam.py)
     epochs: int = 5
     patience: int = 4  # epochs without a better dev BLEU before training stops
     halve_after: int = 1  # epochs without a better dev BLEU before the learning rate is halved

@@ -1,0 +1,36 @@
+"""What decoding one sentence must compute and read, counted from the shapes."""
+
+from typing import NamedTuple
+
+
+class Cost(NamedTuple):
+    flops: float
+    nbytes: float
+
+
+class Shape(NamedTuple):
+    """Of the work on one sentence."""
+
+    embedding: int
+    hidden: int
+    length: int  # source words, eos not counted; translations have as many words
+    beam: int
+    n_words: int  # that the softmax runs over
+
+
+def decoding_cost(shape):
+    """Operations of the matrix products, and bytes of weights and annotations read when the sentence is alone.
+
+    Not counted: the products of target words, which are looked up (minnmt/search/fast.py keeps them), tanh and exp.
+    """
+    E, H, C = shape.embedding, shape.hidden, 2 * shape.hidden
+    S = steps = shape.length + 1
+    rows = 1 + shape.beam * (steps - 1)  # of all steps: the first has one hypothesis
+    inputs, recurrent, start, annotations = 2 * 3 * H * E, 2 * 3 * H * H, C * H, C * (C + 3 * H + E)
+    step = 3 * H * H + (3 * H + C) * H + E * H
+    attention = S * (C + 3 * H + E)  # energies, and the mean of what context is multiplied with
+    softmax = shape.n_words * E
+    products = S * (inputs + recurrent + annotations) + start + rows * (step + attention + softmax)
+    # the recurrent weights are read for every word, the decoder's for every step, the others once
+    numbers = inputs + S * recurrent + start + annotations + steps * (step + attention + softmax)
+    return Cost(2 * products, 4 * numbers)

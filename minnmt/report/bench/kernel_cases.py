@@ -1,0 +1,194 @@
+"""Each kernel that decoding and training call, with arguments of the yardstick's shapes and the work it has to do.
+
+Operations: a multiplication or addition is one, a tanh counts as 20 and an exp as 15. Bytes: what must be read and
+written when every array passes through memory once. The aligners' kernels are not here: `count` measures them at work.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.adam import adam, adam_rows
+from kernels.attention import (
+    attention_context,
+    attention_context_backward,
+    attention_energy,
+    attention_energy_backward,
+)
+from kernels.counting import Csr, Links, add_links, find_links, merge_cells
+from kernels.decoding import attend, best_words, gru_cell, read_sentences, readout
+from kernels.gates import context_gates, context_gates_backward, gru_gates, gru_gates_backward
+from kernels.lists import best_cells, sentence_lists
+from kernels.loss import softmax_loss, softmax_loss_gradient
+from kernels.products import few_rows
+from kernels.rows import add_rows
+from kernels.softmax import list_logits
+
+from ...text.batches import Batch
+from .yardstick import LIST_WORDS, Size, random_list
+
+TANH, EXP = 20, 15
+CELL = 3 * TANH + 15  # operations of a GRU for each of its hidden units
+BEAM, TOPN = 5, 100
+SHARE = 40  # sentences of an update that one thread has
+LOSS_ROWS = 512
+ADAM_NUMBERS = 1 << 24  # beyond the cache, as a whole network's are
+
+
+class KernelCase(NamedTuple):
+    """One line of the table."""
+
+    kernel: Callable
+    shape: str  # in words
+    arguments: tuple
+    flops: float
+    nbytes: float
+
+
+class Maker:
+    """Random arrays, and the sizes that the cases share."""
+
+    def __init__(self, size: Size):
+        self.rng = np.random.default_rng(5)
+        self.E, self.H, self.C, self.V = size.embedding, size.hidden, 2 * size.hidden, size.vocabularies[0]
+        self.src_words, self.S = size.src_words, size.length + 1
+        self.P = 3 * self.H + self.E  # what the context adds to the second cell and to the readout
+
+    def floats(self, *shape):
+        return self.rng.standard_normal(shape, dtype=np.float32)
+
+    def products(self):
+        """Few rows against weights; the twin is BLAS."""
+        for name, M, N, E in (
+            ("softmax, a beam of 5", BEAM, self.V, self.E),
+            ("softmax, one row", 1, self.V, self.E),
+            ("state, a beam of 5", BEAM, 3 * self.H, self.H),
+        ):
+            x, w, b, out = self.floats(M, E), self.floats(N, E), self.floats(N), self.floats(M, N)
+            yield KernelCase(few_rows, f"{name}, {N:,} x {E:,}", (x, w, b, out), 2 * M * N * E, size_of(x, w, b, out))
+        M = LIST_WORDS * TOPN + 2
+        o, w, b, logits = self.floats(BEAM, self.E), self.floats(M, self.E), self.floats(M), self.floats(BEAM, M)
+        arguments = (o, w, b, np.zeros(BEAM, int), np.full(BEAM, M), logits)
+        work = 2 * BEAM * w.size, size_of(o, w, b, logits)
+        yield KernelCase(list_logits, f"a beam of 5, {M:,} words", arguments, *work)
+
+    def decoding(self):
+        """What a step does between its products."""
+        H, C, E, S, P = self.H, self.C, self.E, self.S, self.P
+        inputs, out, u = (self.floats(1, S, 3 * H) for _ in range(2)), self.floats(1, S, C), self.floats(3 * H, H)
+        arguments = (*inputs, np.array([S]), u, self.floats(3 * H, H), out)
+        work = 4 * S * u.size + S * C * CELL, size_of(*arguments) + (S - 1) * 2 * u.nbytes  # read again for every word
+        yield KernelCase(read_sentences, f"{S} words", arguments, *work)
+        s, word, context = self.floats(BEAM, H), self.floats(BEAM, P), self.floats(BEAM, P)
+        products = self.floats(BEAM, 3 * H + C)
+        cell = (word, products, s, np.empty_like(s))
+        yield KernelCase(gru_cell, "a beam of 5", cell, s.size * CELL, 8 * s.nbytes)
+        memory, alpha = self.floats(1, S, C + P), self.floats(BEAM, S)
+        arguments = (products, np.zeros(BEAM, int), memory, np.array([S]), self.floats(C), alpha, context)
+        work = BEAM * S * (C * (TANH + 3) + 2 * P), size_of(memory, context) + BEAM * C * 4
+        yield KernelCase(attend, f"a beam of 5, {S} positions", arguments, *work)
+        o = self.floats(BEAM, E)
+        yield KernelCase(readout, "a beam of 5", (o, word, context), o.size * (TANH + 2), 4 * o.nbytes)
+
+    def choosing(self):
+        """The best words of a beam, the lists of sentences."""
+        for M in (self.V, LIST_WORDS * TOPN + 2):
+            logits, words, logps = self.floats(BEAM, M), np.empty((BEAM, BEAM), np.int64), self.floats(BEAM, BEAM)
+            arguments = (logits, np.full(BEAM, M), np.zeros(BEAM, bool), words, logps)
+            yield KernelCase(best_words, f"a beam of 5, {M:,} words", arguments, logits.size * (EXP + 3), logits.nbytes)
+        rows, cells, B = 2000, 2 * TOPN, 16
+        scores, indptr = np.abs(self.floats(rows * cells)), np.arange(rows + 1) * cells
+        arguments = (scores, indptr, TOPN, 0.0, np.empty(rows * TOPN, np.int64), np.empty(rows + 1, np.int64))
+        yield KernelCase(best_cells, f"{rows:,} rows of {cells}", arguments, 0, size_of(scores, *arguments[4:]))
+        indices = np.concatenate([random_list(self.rng, TOPN - 2, self.V) for _ in range(rows)]).astype(np.int32)
+        src_ids, mask = self.rng.integers(rows, size=(self.S, B)), np.ones((self.S, B), np.float32)
+        batch = Batch(src_ids, mask, np.zeros((0, B), np.int64), mask[:0])
+        table = Csr(scores[: rows * TOPN], indices, np.arange(rows + 1) * TOPN)
+        ids, starts = np.empty(src_ids.size * TOPN + 2 * B, np.int64), np.empty(B + 1, np.int64)
+        arguments = (mask, batch, table, np.arange(2, dtype=np.int32), self.V, ids, starts)
+        yield KernelCase(sentence_lists, f"{B} sentences, top-{TOPN}", arguments, 0, src_ids.size * TOPN * (4 + 8))
+
+    def gates(self):
+        """The cells of training."""
+        B, H = SHARE, self.H
+        shape, n = f"{B} sentences", B * H
+        wide, one, mask = (lambda: self.floats(B, 2 * H)), (lambda: self.floats(B, H)), np.ones(B, np.float32)
+        arguments = (wide(), one(), wide(), one(), one(), mask, wide(), one(), one())
+        yield KernelCase(gru_gates, shape, arguments, n * CELL, size_of(*arguments))
+        arguments = (one(), wide(), one(), one(), one(), mask, wide(), one(), one(), one())
+        yield KernelCase(gru_gates_backward, shape, arguments, n * 25, size_of(*arguments))
+        arguments = (wide(), wide(), one(), one(), one(), wide(), one(), one())
+        yield KernelCase(context_gates, shape, arguments, n * CELL, size_of(*arguments))
+        arguments = (one(), wide(), one(), one(), one(), wide(), one(), one(), one())
+        yield KernelCase(context_gates_backward, shape, arguments, n * 22, size_of(*arguments))
+
+    def attention(self):
+        """Attention in training."""
+        S, B, C = self.S, SHARE, self.C
+        shape, n = f"{B} sentences of {S}", S * B * C
+        h, s, v, energy = self.floats(S, B, C), self.floats(B, C), self.floats(C), self.floats(S, B)
+        yield KernelCase(attention_energy, shape, (h, s, v, energy), n * (TANH + 3), size_of(h, s, v, energy))
+        arguments = (energy, h, s, v, np.zeros_like(h), np.zeros_like(s), np.zeros_like(v))
+        yield KernelCase(attention_energy_backward, shape, arguments, n * (TANH + 10), size_of(*arguments) + h.nbytes)
+        yield KernelCase(attention_context, shape, (energy, h, s), 2 * n, size_of(energy, h, s))
+        yield KernelCase(attention_context_backward, shape, (s, h, energy), 2 * n, size_of(energy, h, s))
+
+    def loss(self):
+        """Softmax and loss over all words."""
+        N, V = LOSS_ROWS, self.V
+        logits, b, nll, columns = self.floats(N, V), self.floats(V), self.floats(N), self.rng.integers(V, size=N)
+        shape = f"{N} words of {V:,}"
+        yield KernelCase(softmax_loss, shape, (logits, b, columns, nll), N * V * (EXP + 5), 2 * logits.nbytes)
+        arguments = (logits, columns, np.ones(N, np.float32), np.zeros(V, np.float32))
+        yield KernelCase(softmax_loss_gradient, shape, arguments, 2 * N * V, 2 * logits.nbytes)
+
+    def updates(self):
+        """Adam, and the gradient of looked-up rows."""
+        constants, E, N = (1e-3, 0.9, 0.999, 1e-8), self.E, ADAM_NUMBERS
+        p, g, m, v = (np.full(N, 0.1, np.float32) for _ in range(4))
+        yield KernelCase(adam, f"{N:,} numbers", (p, g, m, v, *constants), 12 * N, 7 * p.nbytes)
+        ids = np.sort(self.rng.permutation(self.V)[:1000])
+        tables = [np.full((self.V, E), 0.1, np.float32) for _ in range(4)]
+        n = len(ids) * E
+        yield KernelCase(adam_rows, f"{len(ids):,} rows of {E}", (*tables, ids, *constants), 12 * n, 28 * n)
+        rows = self.floats(SHARE * self.S, E)
+        ids = self.rng.integers(self.V, size=len(rows))
+        yield KernelCase(add_rows, f"{len(rows):,} rows of {E}", (rows, ids, tables[0]), rows.size, 3 * rows.nbytes)
+
+    def counting(self):
+        """Attention into counts."""
+        S, B, rows, V = self.S, SHARE, self.src_words, self.V
+        alphas = self.rng.dirichlet(np.full(S, 0.1), (S, B)).transpose(0, 2, 1).astype(np.float32)
+        mask, most = np.ones((S, B), np.float32), alphas.size
+        batch = Batch(self.rng.integers(rows, size=(S, B)), mask, self.rng.integers(V, size=(S, B)), mask)
+        links = Links(np.empty(most, np.float32), np.empty(most, np.int32), np.empty(most, np.int32))
+        arguments = (np.ascontiguousarray(alphas), batch, 0.1, links)
+        yield KernelCase(find_links, f"{B} sentences of {S}", arguments, 0, alphas.nbytes)
+        n = 100_000
+        matrix, new = random_matrix(self.rng, rows, V, 0), random_matrix(self.rng, rows, V, 1)
+        weights, src = np.abs(self.floats(n)), self.rng.integers(rows, size=n, dtype=np.int32)
+        links = Links(weights, src, self.rng.integers(V, size=n, dtype=np.int32))
+        room = Csr(np.empty(n, np.float32), np.empty(n, np.int32), np.empty(rows + 1, np.int64))
+        arguments = (weights, links, matrix, V, room)
+        yield KernelCase(add_links, f"{n:,} links", arguments, 0, size_of(*links, *matrix) + 8 * n)
+        total = len(matrix.data) + len(new.data)
+        arguments = (np.empty(total, np.float32), np.empty(total, np.int32), matrix, new)
+        yield KernelCase(merge_cells, f"{total:,} cells", arguments, 0, 2 * 8 * total)
+
+    def cases(self):
+        """All of them, one after the other: the arrays of a case may go when it is done."""
+        for part in (self.products, self.decoding, self.choosing, self.gates, self.attention, self.loss, self.updates):
+            yield from part()
+        yield from self.counting()
+
+
+def size_of(*arrays):
+    return sum(array.nbytes for array in arrays)
+
+
+def random_matrix(rng, n_rows, n_columns, odd):
+    """A Csr with 10 cells a row, in even or in odd columns."""
+    columns = np.sort(rng.integers(n_columns // 20, size=(n_rows, 10)) + np.arange(10) * (n_columns // 20), axis=1)
+    indices = (2 * columns + odd).reshape(-1).astype(np.int32)
+    return Csr(np.ones(len(indices), np.float32), indices, np.arange(n_rows + 1) * 10)

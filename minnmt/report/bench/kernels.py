@@ -1,0 +1,49 @@
+"""Each kernel against its numpy twin, and against the machine's limits, on one thread."""
+
+import numpy as np
+
+from kernels.jit import USE_NUMPY
+
+from .kernel_cases import Maker
+from .tables import Table
+from .timing import calls_for, interleave, many_calls, median, number, ratios, spread
+
+ROUND = 0.02  # seconds
+
+
+def measure_kernels(bench):
+    """Yields one Table."""
+    table = Table(
+        "kernels", "each kernel against its numpy twin, on one thread",
+        ("kernel", "work", "us", "twin, us", "x twin", "GFLOP/s", "GB/s", "limit, us", "of it, %"),
+        (
+            "The limit is the roofline: the time that operations (at the speed of sgemm) or bytes (at that of memory)",
+            "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory: more than",
+            "100 % are possible. tanh and exp count as 20 and 15 operations. few_rows' twin is BLAS, x @ w.T.",
+        ),
+    )  # fmt: skip
+    if USE_NUMPY:  # there are only twins
+        table.notes += ("Not measured: MINNMT_KERNELS=numpy has switched the kernels off.",)
+    else:
+        for case in Maker(bench.size).cases():
+            add_case(table, case, bench)
+    yield table
+
+
+def add_case(table, case, bench):
+    """Measure one kernel and its twin."""
+    sides = {"kernel": lambda: case.kernel(*case.arguments), "twin": lambda: case.kernel.twin(*case.arguments)}
+    n_calls = {name: calls_for(ROUND, call) for name, call in sides.items()}
+    found = interleave({name: many_calls(sides[name], n_calls[name]) for name in sides}, bench.n_repeats())
+    kernel, twin = (np.array(found[name].seconds) / n_calls[name] for name in sides)
+    limit = bench.limits.least_seconds(case.flops, case.nbytes)
+    record = {
+        "kernel": case.kernel.__name__, "work": case.shape, "flops": case.flops, "bytes": case.nbytes,
+        "seconds": kernel.tolist(), "twin_seconds": twin.tolist(), "limit_seconds": limit,
+        "share_of_limit": limit / median(kernel),
+    }  # fmt: skip
+    table.add(
+        record, case.kernel.__name__, case.shape, spread(1e6 * kernel), spread(1e6 * twin),
+        spread(ratios(twin, kernel)), number(case.flops / median(kernel) / 1e9) if case.flops else "-",
+        number(case.nbytes / median(kernel) / 1e9), number(1e6 * limit), number(100 * limit / median(kernel)),
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""Running things in turns, and what to say about their times."""
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SIDES_APART = 0.05  # seconds: threads of Numba and of PyTorch spin for a while after work, in the other's way
+
+
+class Timed(NamedTuple):
+    """What came of one case."""
+
+    seconds: list  # of each repeat that counts
+    output: Any  # of the last
+
+
+def interleave(cases, repeats, pause=0.0, warm_up=True):
+    """Run every case once in each repeat -> a Timed for each; a first repeat that does not count warms up.
+
+    cases: {name: function without arguments}. What the machine does meanwhile hits all of them alike; the order is
+    reversed from one repeat to the next, so that none always runs in the wake of the same other.
+    """
+    seconds, outputs, order = {name: [] for name in cases}, {}, list(cases)
+    for _ in range(repeats + warm_up):
+        for name in order:
+            time.sleep(pause)
+            began = time.perf_counter()
+            outputs[name] = cases[name]()
+            seconds[name].append(time.perf_counter() - began)
+        order.reverse()
+    return {name: Timed(seconds[name][-repeats:], outputs[name]) for name in cases}
+
+
+def calls_for(seconds, function):
+    """How many calls of a function last about so long; it is called twice, first to compile."""
+    function()
+    began = time.perf_counter()
+    function()
+    return max(1, round(seconds / max(time.perf_counter() - began, 1e-7)))
+
+
+def many_calls(function, n):
+    """A function that calls another n times."""
+
+    def call():
+        for _ in range(n):
+            function()
+
+    return call
+
+
+def quartiles(values):
+    """-> (first quartile, median, third quartile)."""
+    return tuple(float(q) for q in np.percentile(values, [25, 50, 75]))
+
+
+def median(values):
+    return quartiles(values)[1]
+
+
+def spread(values):
+    """Median and quartiles as text: "1.23 (1.2 to 1.31)"."""
+    low, middle, high = (number(q) for q in quartiles(values))
+    return f"{middle} ({low} to {high})"
+
+
+def number(value):
+    """Three digits, more only before the point: "0.0123", "12.3", "12,345"."""
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
+
+
+def ratios(above, below):
+    """Times of two cases, repeat by repeat -> above / below."""
+    return np.array(above) / np.array(below)

@@ -1,0 +1,167 @@
+"""Updates of training: the softmax over all words, over one list for the batch, over a list for each sentence."""
+
+import sys
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.directory import Model
+from ...model.network import network_forward
+from ...model.parameters import map_arrays
+from ...text.batches import make_batch
+from ...text.vocab import EOS, UNK
+from ...train.adam import Adam
+from ...train.checkpoint import Progress
+from ...train.gradients import Workers
+from ...train.loop import gradient_step
+from ...train.run import Run
+from ...train.settings import Settings
+from .tables import Table
+from .timing import SIDES_APART, interleave, number, ratios, spread
+from .yardstick import random_list, with_words
+
+REPEATS = 2  # an update takes seconds
+FULL, BATCH_LIST, SENTENCE_LISTS = "full", "one list for the batch", "a list for each sentence"
+HEADINGS = ("softmax", "words in it", "s an update", "words/s", "x full", "peak, GB")
+PEER_HEADINGS = ("PyTorch, s", "x PyTorch", "losses apart by")
+
+
+class Pairs(NamedTuple):
+    """One batch of sentence pairs with their lists."""
+
+    src: list
+    trg: list
+    lists: list  # arrays of ids, ascending; the target words are among them
+
+
+class Words:
+    """Chooses the softmax's words as minnmt/train/dynamic.py does, from lists that are given."""
+
+    def __init__(self, lists, for_batch):
+        self.own = [ids.astype(np.int32) for ids in lists]
+        self.batch = np.unique(np.concatenate(lists)) if for_batch else None
+
+    def lists(self, chosen, shares):
+        if self.batch is not None:
+            return [self.batch] * len(shares)
+        return [[self.own[i] for i in share] for share in shares]
+
+
+def measure_training(bench):
+    """Yields one Table."""
+    size, n_words = bench.size, bench.size.vocabularies[0]
+    params = map_arrays(np.copy, with_words(bench.params, n_words))  # updates change it
+    params.softmax.b[EOS] = 0
+    pairs = random_pairs(size, n_words)
+    choices = {SENTENCE_LISTS: Words(pairs.lists, False), BATCH_LIST: Words(pairs.lists, True), FULL: None}
+    settings = Settings(threads=bench.n_threads, dropout=0.0)
+    model = Model(params, None, None, {})
+    run = Run(None, settings, model, Adam.for_parameters(params), Progress(learning_rate=5e-4), *pairs[:2], None, None)
+    with Workers(params, bench.n_threads) as workers:
+        cases = {name: updater(run, workers, words) for name, words in choices.items()}
+        peaks = {name: peak_after(case) for name, case in cases.items()}  # ascending: full needs most
+        peer = Peer(pairs, choices, params) if bench.torch else None  # only now, for the peaks are minnmt's
+        if peer:
+            cases.update(peer.warm_cases())
+        found = interleave(cases, bench.n_repeats(REPEATS), SIDES_APART if peer else 0.0, warm_up=False)
+    yield training_table(bench, pairs, choices, peaks, found, peer)
+
+
+def random_pairs(size, n_words):
+    """A batch whose lists and targets come from a part of the vocabulary, as those of real text do, by their topics."""
+    rng = np.random.default_rng(4)
+    words = random_list(rng, size.train_words, n_words)
+    lists = [words[random_list(rng, size.train_list, len(words))] for _ in range(size.batch)]
+    trg = [rng.choice(ids[UNK + 1 :], size.length).tolist() for ids in lists]
+    return Pairs(rng.integers(UNK + 1, size.src_words, (size.batch, size.length)).tolist(), trg, lists)
+
+
+def updater(run, workers, words):
+    """A function that does one update with these words of the softmax."""
+
+    def update():
+        run.words = words
+        gradient_step(run, range(len(run.src)), workers)
+
+    return update
+
+
+def peak_after(function):
+    """Call it -> the most bytes of memory that this process ever had; 0 where the system does not say (Windows)."""
+    function()
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def training_table(bench, pairs, choices, peaks, found, peer):
+    size = bench.size
+    title = (
+        f"embedding {size.embedding}, hidden {size.hidden:,}, {size.vocabularies[0]:,} target words, updates of "
+        f"{size.batch} pairs of {size.length} words, {bench.n_threads} threads"
+    )
+    notes = (
+        f"words/s: target words, eos not counted. Lists have {size.train_list} words, eos and UNK, drawn from "
+        f"{size.train_words:,} words, as the targets are.",
+        "Peak: the most memory this process had until then, what came before included; the updates ran once in the",
+        "order of the rows, and only then were timed.",
+    )
+    table = Table("train", title, HEADINGS + (PEER_HEADINGS if peer else ()), notes)
+    n_words, full = size.batch * size.length, np.array(found[FULL].seconds)
+    for name, words in choices.items():
+        seconds = np.array(found[name].seconds)
+        softmax_words = words_in(words, size.vocabularies[0])
+        record = {
+            "softmax": name, "softmax_words": softmax_words, "threads": bench.n_threads, "target_words": n_words,
+            "seconds": seconds.tolist(), "peak_bytes": peaks[name],
+        }  # fmt: skip
+        cells = [name, number(softmax_words), spread(seconds), spread(n_words / seconds)]
+        cells += ["-" if name == FULL else spread(ratios(full, seconds)), number(peaks[name] / 1e9)]
+        if peer:
+            cells += peer.compare(name, record, found)
+        table.add(record, *cells)
+    return table
+
+
+def words_in(words, n_words):
+    """How many words the softmax of one sentence has."""
+    if words is None:
+        return n_words
+    return len(words.own[0] if words.batch is None else words.batch)
+
+
+class Peer:
+    """The same updates in PyTorch, with weights that start as ours are now; it has no list for each sentence."""
+
+    def __init__(self, pairs, choices, params):
+        from ..peer_torch import TorchNetwork
+
+        self.network = TorchNetwork(params)
+        self.batch = make_batch(*pairs[:2])
+        self.ids = {FULL: None, BATCH_LIST: choices[BATCH_LIST].batch}
+        self.losses = {name: self.both_losses(params, ids) for name, ids in self.ids.items()}
+
+    def both_losses(self, params, ids):
+        """With the same weights, before PyTorch's first update -> the loss of minnmt and of PyTorch."""
+        ours = network_forward(self.batch, params, ids)[0].nll
+        return float(ours.sum(dtype=np.float64)), float(self.network.nll(self.batch, ids))
+
+    def warm_cases(self):
+        """Its updates, after one of each."""
+        cases = {(name, "torch"): partial(self.network.train_step, self.batch, ids) for name, ids in self.ids.items()}
+        for update in cases.values():
+            update()
+        return cases
+
+    def compare(self, name, record, found):
+        """Cells of the table; adds to the record."""
+        if name not in self.ids:
+            return ["-", "-", "-"]
+        ours, theirs = self.losses[name]
+        seconds = found[name, "torch"].seconds
+        record.update(peer_seconds=seconds, loss=ours, peer_loss=theirs)
+        gain = ratios(seconds, found[name].seconds)
+        return [spread(seconds), spread(gain), f"{abs(ours - theirs) / ours:.1e} of them"]

@@ -1,0 +1,82 @@
+"""Ways to decode: beam, batch, threads and list, and functions that do it."""
+
+from concurrent.futures import Executor
+from typing import NamedTuple
+
+from kernels.jit import team
+
+from ...search.beam import SearchSettings, beam_search
+from ...search.fast import FastEngine
+from ...search.packed import Packed
+from .yardstick import LIST_WORDS, random_lists
+
+BATCH = 16
+
+
+class Variant(NamedTuple):
+    """One way to decode."""
+
+    beam: int
+    batch: int  # 1: the threads share a sentence; more: each thread has so many of its own
+    threads: int
+    topn: int  # 0: all words
+
+    @property
+    def list_name(self):
+        return f"top-{self.topn}" if self.topn else "full"
+
+    def n_listed(self, n_words):
+        """How many of the vocabulary's n_words the softmax runs over."""
+        return LIST_WORDS * self.topn + 2 if self.topn else n_words
+
+    @property
+    def group(self):
+        """What it shares with the variant that has all words."""
+        return self._replace(topn=0)
+
+
+class Task(NamedTuple):
+    """What is decoded."""
+
+    packed: Packed
+    sentences: list
+    length: int  # of each sentence and of its translation
+    n_alone: int  # sentences that are decoded one by one
+    pool: Executor | None  # None: only for sentences alone
+
+    @property
+    def n_words(self):
+        return len(self.packed.softmax.W)
+
+    def n_decoded(self, variant):
+        return self.n_alone if variant.batch == 1 else variant.batch * variant.threads
+
+
+def decoder(task, variant):
+    """A function that decodes the task's sentences as the variant says -> the best hypothesis of each.
+
+    It has an engine of its own: the words it has met are those of this variant.
+    """
+    engine = FastEngine(None, task.packed)
+    settings = SearchSettings(beam=variant.beam, max_length=task.length)
+    n = task.n_decoded(variant)
+    lists = random_lists(n, variant.topn, task.n_words)
+
+    def decode(start, end):
+        return beam_search(task.sentences[start:end], engine, settings, lists and lists[start:end])
+
+    def one_by_one():
+        with team(variant.threads):
+            return [decode(i, i + 1)[0][0] for i in range(n)]
+
+    def in_batches():
+        starts = range(0, n, variant.batch)
+        found = map_in(task.pool, variant.threads)(lambda i: decode(i, i + variant.batch), starts)
+        return [hypotheses[0] for batch in found for hypotheses in batch]
+
+    return one_by_one if variant.batch == 1 else in_batches
+
+
+def map_in(pool, n_threads):
+    """map, in the pool's threads if there are several to use."""
+    return pool.map if n_threads > 1 else map

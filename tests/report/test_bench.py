@@ -1,0 +1,200 @@
+"""The benchmarks measure what they say, at a tiny size; how fast anything is, is not tested."""
+
+import pkgutil
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import kernels
+from kernels.jit import USE_NUMPY
+from minnmt.report.bench import MEASURES, SIZES, bench_record, run_benchmarks
+from minnmt.report.bench import kernels as kernel_bench
+from minnmt.report.bench import machine as machine_bench
+from minnmt.report.bench.cost import Shape, decoding_cost
+from minnmt.report.bench.decoding import variants
+from minnmt.report.bench.kernel_cases import Maker
+from minnmt.report.bench.tables import Table, format_table
+from minnmt.report.bench.timing import calls_for, interleave, number, spread
+from minnmt.report.bench.training import random_pairs
+from minnmt.report.bench.variants import Task, Variant, decoder
+from minnmt.report.bench.yardstick import NEVER, Limits, make_network, random_lists, random_sentences, with_words
+from minnmt.search.packed import Product, pack
+
+TINY = replace(
+    SIZES["small"], embedding=6, hidden=8, src_words=50, vocabularies=(1500, 1600), growing_vocabularies=(1000, 1700),
+    n_sentences=2, batch=4, train_words=100, train_list=20, count_pairs=130, count_embedding=6, count_hidden=8,
+    length=5,
+)  # fmt: skip
+
+
+def shrink(monkeypatch):
+    """Make the size "small" tiny, and rounds short."""
+    monkeypatch.setitem(SIZES, "small", TINY)
+    monkeypatch.setattr(machine_bench, "ROUND", 1e-3)
+    monkeypatch.setattr(machine_bench, "MEMORY", 1 << 20)
+    monkeypatch.setattr(machine_bench, "PRODUCT", 64)
+    monkeypatch.setattr(kernel_bench, "ROUND", 1e-4)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    shrink(monkeypatch)
+
+
+def measure(sections, n_threads=2, **options):
+    """-> {section: tables}, the machine's among them."""
+    found = {}
+    for table in run_benchmarks(sections, "small", 1, n_threads, **options):
+        found.setdefault(table.section, []).append(table)
+    return found
+
+
+def test_cases_take_turns_and_the_first_round_does_not_count():
+    calls = []
+    found = interleave({name: lambda name=name: calls.append(name) or len(calls) for name in "abc"}, repeats=2)
+    assert "".join(calls) == "abc" "cba" "abc"
+    assert [len(found[name].seconds) for name in "abc"] == [2, 2, 2]
+    assert [found[name].output for name in "abc"] == [7, 8, 9]
+    calls.clear()
+    interleave({"a": lambda: calls.append("a")}, repeats=2, warm_up=False)
+    assert calls == ["a", "a"]
+
+
+def test_numbers_and_spreads():
+    values = {0: "0", 0.01234: "0.0123", 1.5: "1.5", 99.94: "99.9", 99.96: "100", 12345.6: "12,346"}
+    assert [number(value) for value in values] == list(values.values())
+    assert spread([1, 2, 3, 4, 5]) == "3 (2 to 4)"
+    assert calls_for(0.0, lambda: None) == 1
+
+
+def test_a_table_is_aligned_and_keeps_its_records():
+    table = Table("decode", "title", ("list", "ms"), ("A note.",))
+    table.add({"list": "full", "seconds": [0.1]}, "full", "100")
+    table.add({"list": "top-100"}, "top-100", 7)
+    expected = ["== decode: title", "A note.", "list      ms", "-------  ---", "full     100", "top-100    7"]
+    assert list(format_table(table)) == expected
+    assert table.record()["rows"] == [{"list": "full", "seconds": [0.1]}, {"list": "top-100"}]
+
+
+def test_the_roofline():
+    limits = Limits({1: 100.0, 2: 200.0}, {1: 10.0, 2: 10.0})
+    assert limits.least_seconds(1000, 10) == 10 and limits.least_seconds(1000, 10, 2) == 5
+    assert limits.least_seconds(1000, 1000) == 100
+
+
+@pytest.mark.parametrize("topn", [0, 20])
+@pytest.mark.parametrize("beam", [1, 3])
+def test_the_cost_is_what_decoding_multiplies(monkeypatch, beam, topn):
+    """All products but those the kernels do by themselves pass through Product."""
+    E, H, length = TINY.embedding, TINY.hidden, TINY.length
+    S, C, rows = length + 1, 2 * H, 1 + beam * length
+    counted, call = [], Product.__call__
+
+    def count(product, x):
+        if product.W.shape != (3 * H + E, E):  # those of target words are looked up
+            counted.append(len(x) * product.W.size)
+        return call(product, x)
+
+    monkeypatch.setattr(Product, "__call__", count)
+    n_words = 7 * topn + 2 if topn else 1500
+    task = Task(pack(make_network(TINY, 1500)), random_sentences(1, length, TINY.src_words), length, 1, None)
+    assert len(decoder(task, Variant(beam, 1, 1, topn))()[0].ids) == length
+    by_kernels = S * 2 * 3 * H * H + rows * S * (C + 3 * H + E) + (rows * n_words * E if topn else 0)
+    assert decoding_cost(Shape(E, H, length, beam, n_words)).flops == 2 * (sum(counted) + by_kernels)
+
+
+def test_lists_and_pairs():
+    lists = random_lists(3, 20, 1500)
+    assert [len(ids) for ids in lists] == [142] * 3 and random_lists(3, 0, 1500) is None
+    assert all((np.diff(ids) > 0).all() and ids[:2].tolist() == [0, 1] and ids[-1] < 1500 for ids in lists)
+    pairs = random_pairs(TINY, 1500)
+    assert all(set(trg) <= set(ids.tolist()) for trg, ids in zip(pairs.trg, pairs.lists))
+    assert {len(s) for s in pairs.src + pairs.trg} == {TINY.length}
+    assert all(len(ids) == 22 and (np.diff(ids) > 0).all() for ids in pairs.lists)
+
+
+def test_a_smaller_vocabulary_is_the_first_part_of_a_larger_one():
+    params = make_network(TINY, 40)
+    smaller = with_words(params, 30)
+    assert smaller.sizes()["trg_words"] == 30 and len(smaller.softmax.W) == len(smaller.softmax.b) == 30
+    assert np.shares_memory(smaller.softmax.W, params.softmax.W) and smaller.softmax.b[0] == NEVER
+
+
+def test_the_grid_compares_lists_with_all_words():
+    grid = variants(4)
+    assert len(set(grid)) == len(grid) and all(variant.group in grid for variant in grid)
+    assert {variant.threads for variant in grid} == {1, 4} and {variant.threads for variant in variants(1)} == {1}
+
+
+def test_reading_memory_reads_all_of_it(rng):
+    numbers = rng.standard_normal(64 * 5).astype(np.float32)
+    found, expected = np.zeros((2, machine_bench.PARTS), np.float32)
+    machine_bench.add_up(numbers, found)
+    machine_bench.add_up_numpy(numbers, expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+with_kernels = pytest.mark.skipif(USE_NUMPY, reason="there are only twins")
+
+
+@with_kernels
+def test_every_kernel_has_a_case():
+    found = set()
+    for module in pkgutil.iter_modules(kernels.__path__):
+        if module.name != "aligners":  # they are measured at work, in count
+            members = vars(import_module(f"kernels.{module.name}")).values()
+            found |= {member.__name__ for member in members if hasattr(member, "twin")}
+    assert {case.kernel.__name__ for case in Maker(TINY).cases()} == found
+
+
+@with_kernels
+def test_kernels_can_be_called_again_and_again_with_the_same_arguments():
+    for case in Maker(TINY).cases():
+        assert case.nbytes > 0 and case.flops >= 0
+        for _ in range(20):
+            case.kernel(*case.arguments)
+        case.kernel.twin(*case.arguments)
+        for array in (argument for argument in case.arguments if isinstance(argument, np.ndarray)):
+            assert array.dtype.kind != "f" or np.isfinite(array).all(), case.kernel.__name__
+
+
+def test_all_sections(tiny):
+    found = measure(["growth", "kernels", "count", "train", "decode"])
+    assert list(found) == ["machine", *MEASURES]
+    assert {(row["limit"], row["threads"]) for row in found["machine"][0].records} == {
+        (limit, n) for limit in ("sgemm", "memory read") for n in (1, 2)
+    }
+    assert [table.records[0]["vocabulary"] for table in found["decode"]] == [1500, 1600]
+    for row in found["decode"][0].records:
+        assert row["seconds_per_sentence"][0] > 0 and (row["share_of_memory"] is None) == (row["batch"] == 16)
+        assert row["topn"] or row["gain"] == [1]
+    assert [row["softmax_words"] for row in found["train"][0].records][::2] == [22, 1500]
+    assert [row["work"] for row in found["count"][0].records] == ["counting", "update", "update", "update", "fastalign"]
+    axes = [[(row["value"], row["topn"]) for row in table.records] for table in found["growth"]]
+    assert axes[0] == [(1000, 0), (1000, 100), (1700, 0), (1700, 100)]
+    assert axes[1] == [(None, 0), (20, 20), (50, 50), (100, 100), (200, 200)]
+    for tables in found.values():
+        for table in tables:
+            assert bool(table.rows) != (USE_NUMPY and table.section == "kernels")
+            assert {len(row) for row in table.rows} <= {len(table.headings)}
+            assert len({len(line) for line in list(format_table(table))[len(table.notes) + 1 :]}) <= 3
+    record = bench_record([table for tables in found.values() for table in tables], {"size": "small"})
+    assert record["machine"]["numpy"] == np.__version__ and len(record["tables"]) == 10
+
+
+def test_the_peer_gives_the_same_translations_and_losses(tiny):
+    torch = pytest.importorskip("torch")
+    n_before = torch.get_num_threads()
+    found = measure(["decode", "train"], peer="torch")
+    torch.set_num_threads(n_before)
+    assert "torch" in found["machine"][0].title
+    compared = [table for table in found["decode"] if "PyTorch" in table.title]
+    assert [table.records[0]["vocabulary"] for table in compared] == [1500, 1600]
+    for row in (row for table in compared for row in table.records):
+        assert row["identical"] == row["compared"] == (2 if row["batch"] == 1 else 16), row
+        assert row["largest_score_difference"] < 1e-5 and len(row["peer_seconds_per_sentence"]) == 1
+    losses = [(row["loss"], row["peer_loss"]) for row in found["train"][0].records if "loss" in row]
+    assert len(losses) == 2
+    np.testing.assert_allclose(*np.array(losses).T, rtol=1e-5)
