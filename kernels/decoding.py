@@ -44,32 +44,32 @@ def cell(x, y, s, out):
         out[j] = u * s[j] + (ONE - u) * tanh(x[2 * H + j] + r * y[2 * H + j])
 
 
-def read_sentences_numpy(forward, backward, lengths, u_forward, u_backward, h):
-    """Inputs (B,S,3H) of the two GRUs, lengths (B), their weights (3H,H) -> fills h (B,S,2H).
+def read_sentences_numpy(inputs, lengths, u_forward, u_backward, h):
+    """inputs (B,S,6H), of the GRU that reads forwards, then of the other; lengths (B), their weights (3H,H).
 
-    One GRU reads a sentence forwards, one backwards; beyond a sentence's length h stays as it is.
+    Fills h (B,S,2H), their states side by side; beyond a sentence's length h stays as it is.
     """
     H = h.shape[2] // 2
     for b, length in enumerate(lengths):
-        for inputs, u, part, positions in (
-            (forward[b], u_forward, h[b, :, :H], range(length)),
-            (backward[b], u_backward, h[b, :, H:], reversed(range(length))),
+        for x, u, part, positions in (
+            (inputs[b, :, : 3 * H], u_forward, h[b, :, :H], range(length)),
+            (inputs[b, :, 3 * H :], u_backward, h[b, :, H:], reversed(range(length))),
         ):
             state = np.zeros((1, H), h.dtype)
             for i in positions:
-                gru_cell_numpy(inputs[i : i + 1], state @ u.T, state, part[i : i + 1])
+                gru_cell_numpy(x[i : i + 1], state @ u.T, state, part[i : i + 1])
                 state = part[i : i + 1]
 
 
 @kernel(twin=read_sentences_numpy, parallel=True)
-def read_sentences(forward, backward, lengths, u_forward, u_backward, h):
+def read_sentences(inputs, lengths, u_forward, u_backward, h):
     H = h.shape[2] // 2
     for task in numba.prange(2 * len(h)):
         b = task // 2
         if task % 2 == 0:
-            read(forward[b], lengths[b], u_forward, h[b, :, :H], False)
+            read(inputs[b, :, : 3 * H], lengths[b], u_forward, h[b, :, :H], False)
         else:
-            read(backward[b], lengths[b], u_backward, h[b, :, H:], True)
+            read(inputs[b, :, 3 * H :], lengths[b], u_backward, h[b, :, H:], True)
 
 
 @device_function

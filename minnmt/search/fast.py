@@ -17,7 +17,8 @@ from ..text.batches import pad
 from ..threads import keep_freed_memory
 from .packed import Product, pack
 
-WORD_BUDGET = 32 * 1024 * 1024  # floats of projected words that are kept
+WORD_BUDGET = 32 * 1024 * 1024  # numbers of projected words that are kept of a side (128 MB), and
+LEAST_WORDS = 4096  # how many words at least
 FEW_SENTENCES = 8  # up to so many, the encoder reads one after the other, each as fast as memory allows
 
 
@@ -27,7 +28,8 @@ class FastEngine:
     def __init__(self, params, packed=None):
         keep_freed_memory()
         self.packed = packed or pack(params)
-        self.words = ProjectedWords(self.packed.trg_embedding, self.packed.word)
+        self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
+        self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
 
     def begin(self, sentences, lists=None):
         """sentences: B lists of source ids without eos; lists: B arrays of target ids, or None -> FastSteps."""
@@ -38,14 +40,14 @@ class FastEngine:
 
 
 class ProjectedWords:
-    """The products of target words with all that is multiplied with them, made when a word is first met, and kept.
+    """The products of a side's words with all that is multiplied with them, made when a word is first met, and kept.
 
     When the table is full it is emptied.
     """
 
     def __init__(self, embedding, product):
         V, P = len(embedding), len(product.W)
-        capacity = min(V + 1, max(4096, WORD_BUDGET // P))
+        capacity = min(V + 1, max(LEAST_WORDS, WORD_BUDGET // P))
         self.embedding, self.product = embedding, product
         self.table = np.empty((capacity, P), embedding.dtype)
         self.slots = np.full(V + 1, -1)  # the last is for "no word", which -1 finds: its embedding is zero
@@ -54,6 +56,8 @@ class ProjectedWords:
 
     def __call__(self, words):
         """words (N) -> (N,P); the word -1 comes before the first."""
+        if len(words) > len(self.table):
+            return self._project(words)  # a batch so large that the table might not hold all its words
         with self.lock:
             slots = self.slots[words]
             if (slots < 0).any():
@@ -61,13 +65,16 @@ class ProjectedWords:
                 slots = self.slots[words]
             return self.table[slots]
 
+    def _project(self, words):
+        y = self.embedding[words]
+        y[words < 0] = 0
+        return self.product(y)
+
     def _add(self, missing, words):
         if self.n + len(missing) > len(self.table):
             self.slots[:] = -1
             self.n, missing = 0, np.unique(words)
-        y = self.embedding[missing]
-        y[missing < 0] = 0
-        self.table[self.n : self.n + len(missing)] = self.product(y)
+        self.table[self.n : self.n + len(missing)] = self._project(missing)
         self.slots[missing] = np.arange(self.n, self.n + len(missing))
         self.n += len(missing)
 
@@ -76,10 +83,10 @@ class FastSteps:
     """One batch on its way: its encoded sentences and the states of its hypotheses."""
 
     def __init__(self, engine, sentences, lists=None):
-        self.p, self.words = engine.packed, engine.words
+        self.p, self.trg_words = engine.packed, engine.trg_words
         src_ids, src_mask = pad(sentences)
         self.lengths = src_mask.sum(axis=0).astype(np.int64)
-        h = self._annotations(src_ids.T)
+        h = self._annotations(engine.src_words(src_ids.T.reshape(-1)).reshape(*src_ids.T.shape, -1))
         B, S, C = h.shape
         lap("encoder")
         self.s = np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))
@@ -88,18 +95,16 @@ class FastSteps:
         self.listed = None if lists is None else gather_lists(lists, self.p.softmax)
         lap("selection")
 
-    def _annotations(self, src_ids):
-        """src_ids (B,S) -> h (B,S,C), zero beyond a sentence's end."""
-        p, (B, S) = self.p, src_ids.shape
-        x = p.src_embedding[src_ids.reshape(-1)]
-        forward, backward = (product(x).reshape(B, S, -1) for product in (p.read_forward, p.read_backward))
-        h = np.zeros((B, S, len(p.v)), x.dtype)
-        if B <= FEW_SENTENCES:
-            read_sentences(forward, backward, self.lengths, p.u_forward, p.u_backward, h)
+    def _annotations(self, inputs):
+        """inputs (B,S,6H) of the two GRUs -> h (B,S,C), zero beyond a sentence's end."""
+        p, H = self.p, inputs.shape[2] // 6
+        h = np.zeros((*inputs.shape[:2], 2 * H), inputs.dtype)
+        if len(h) <= FEW_SENTENCES:
+            read_sentences(inputs, self.lengths, p.u_forward, p.u_backward, h)
         else:
-            H = h.shape[2] // 2
-            read_together(forward, self.lengths, p.u_forward, range(S), h[:, :, :H])
-            read_together(backward, self.lengths, p.u_backward, reversed(range(S)), h[:, :, H:])
+            positions = range(inputs.shape[1])
+            read_together(inputs[:, :, : 3 * H], self.lengths, p.u_forward, positions, h[:, :, :H])
+            read_together(inputs[:, :, 3 * H :], self.lengths, p.u_backward, reversed(positions), h[:, :, H:])
         return h
 
     def step(self, sentence, parents, words, ending, n):
@@ -109,7 +114,7 @@ class FastSteps:
         sentences, at the first step); words (N) chosen then, -1 at the first; ending (N), which rows may only end.
         -> the n best words (N,n) of each row, best first, their log-probabilities (N,n), attention weights (N,S).
         """
-        p, s, word = self.p, self.s[parents], self.words(words)
+        p, s, word = self.p, self.s[parents], self.trg_words(words)
         N, S = len(s), self.memory.shape[1]
         lap("bookkeeping")
         middle, self.s = np.empty_like(s), np.empty_like(s)

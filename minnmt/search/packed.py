@@ -1,9 +1,10 @@
 """The network's weights arranged for decoding: transposed, and those that share an input one below the other.
 
+    source word (x)  -> [W, Wx, W, Wx]      gates and candidate of the encoder's two GRUs
     state (s)        -> [U, Ux]             the first cell's gates and candidate
     state (s')       -> [U, Ux, W_s]        the second cell's, and attention's hidden layer
     annotation (h_i) -> [W_h, W, Wx, W_c]   attention's hidden layer, and what context adds to second cell and readout
-    word (y)         -> [W, Wx, W_y]        what the word adds to first cell and readout
+    target word (y)  -> [W, Wx, W_y]        what the word adds to first cell and readout
 
 A context c = sum_i alpha_i h_i is only ever multiplied, and (sum_i alpha_i h_i) W = sum_i alpha_i (h_i W): the
 annotations are multiplied once for each sentence, and c itself is never made.
@@ -45,13 +46,12 @@ class Packed:
 
     src_embedding: np.ndarray  # (Vs,E)
     trg_embedding: np.ndarray  # (Vt,E)
-    read_forward: Product  # (3H,E) source word -> gates and candidate of the encoder's first GRU
-    read_backward: Product  # (3H,E)
+    src_word: Product  # (6H,E)
     u_forward: np.ndarray  # (3H,H)
     u_backward: np.ndarray  # (3H,H)
     start: Product  # (H,C)
     annotation: Product  # (C+3H+E,C)
-    word: Product  # (3H+E,E)
+    trg_word: Product  # (3H+E,E)
     state: Product  # (3H,H)
     middle: Product  # (3H+C,H) from the state between the two cells
     readout: Product  # (E,H)
@@ -68,8 +68,7 @@ def pack(p):
     return Packed(
         p.src_embedding,
         p.trg_embedding,
-        stacked([forward.W, forward.Wx], [forward.b, forward.bx]),
-        stacked([backward.W, backward.Wx], [backward.b, backward.bx]),
+        stacked([forward.W, forward.Wx, backward.W, backward.Wx], [forward.b, forward.bx, backward.b, backward.bx]),
         stacked([forward.U, forward.Ux], [none[: 3 * H]]).W,
         stacked([backward.U, backward.Ux], [none[: 3 * H]]).W,
         stacked([p.start.W], [p.start.b]),

@@ -80,7 +80,7 @@ def test_read_sentences(lengths, H, n_threads, seed):
     rng = np.random.default_rng(seed)
     B, S = len(lengths), max(lengths, default=0)
     weights = [normal(rng, 3 * H, H), normal(rng, 3 * H, H)]
-    inputs = [normal(rng, B, S, 3 * H), normal(rng, B, S, 3 * H), np.array(lengths, np.int64), *weights]
+    inputs = [normal(rng, B, S, 6 * H), np.array(lengths, np.int64), *weights]
     assert_like_twin(read_sentences, inputs, [normal(rng, B, S, 2 * H)], n_threads)
 
 

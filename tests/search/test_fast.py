@@ -1,0 +1,83 @@
+"""The fast engine's own parts: the table of projected words, batches read together, use by several threads."""
+
+import pickle
+
+import numpy as np
+
+from kernels.jit import team
+from minnmt.search import fast
+from minnmt.search.beam import SearchSettings, beam_search
+from minnmt.search.fast import FastEngine, ProjectedWords
+from minnmt.search.packed import FEW, Product, pack
+from minnmt.search.plain import PlainEngine
+from minnmt.threads import thread_pool
+from tests.conftest import random_parameters
+
+
+def draw_sentences(rng, n, n_words=9):
+    return [rng.integers(1, n_words, length).tolist() for length in rng.integers(1, 12, n)]
+
+
+def assert_same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        assert [h.ids for h in one] == [h.ids for h in other]
+        np.testing.assert_allclose([h.score for h in one], [h.score for h in other], rtol=1e-5, atol=1e-5)
+
+
+def test_a_table_that_is_too_small_is_emptied_and_gives_the_same_products(rng, monkeypatch):
+    monkeypatch.setattr(fast, "WORD_BUDGET", 0)
+    monkeypatch.setattr(fast, "LEAST_WORDS", 4)
+    embedding = rng.standard_normal((20, 3)).astype(np.float32)
+    product = Product(*(rng.standard_normal(shape).astype(np.float32) for shape in ((5, 3), (5,))))
+    words = ProjectedWords(embedding, product)
+    for _ in range(50):
+        asked = rng.integers(-1, 20, rng.integers(1, 7))  # up to six: more than the table has places
+        y = np.where(asked[:, None] >= 0, embedding[asked], 0)
+        np.testing.assert_allclose(words(asked), y @ product.W.T + product.b, rtol=1e-5, atol=1e-5)
+    assert words.n <= 4
+
+
+def test_a_word_is_projected_once(rng):
+    calls = []
+    words = ProjectedWords(np.ones((9, 2), np.float32), Product(np.ones((3, 2), np.float32), np.ones(3, np.float32)))
+    product = words.product
+    words.product = lambda y: calls.append(len(y)) or product(y)
+    for asked in ([3, 3, -1], [3, -1], [4, 3]):
+        words(np.array(asked))
+    assert calls == [2, 1]
+
+
+def test_many_sentences_are_read_together_as_they_are_one_by_one(rng):
+    params = random_parameters(rng, dtype=np.float32)
+    sentences = draw_sentences(rng, fast.FEW_SENTENCES + 5)
+    settings = SearchSettings(beam=3, n_best=3, max_length=8)
+    expected = beam_search(sentences, PlainEngine(params), settings)
+    assert_same(beam_search(sentences, FastEngine(params), settings), expected)
+    assert 3 * len(sentences) > FEW  # products by BLAS, too
+    with team(2):
+        assert_same(beam_search(sentences, FastEngine(params), settings), expected)
+
+
+def test_threads_may_share_an_engine(rng):
+    params = random_parameters(rng, dtype=np.float32)
+    engine, settings = FastEngine(params), SearchSettings(beam=4, max_length=9)
+    batches = [draw_sentences(rng, 5) for _ in range(8)]
+    with thread_pool(2) as pool:
+        found = list(pool.map(lambda batch: beam_search(batch, engine, settings), batches))
+    for batch, one in zip(batches, found):
+        assert_same(one, beam_search(batch, PlainEngine(params), settings))
+
+
+def test_an_engine_travels_without_its_tables(rng):
+    engine = FastEngine(random_parameters(rng, dtype=np.float32))
+    engine.trg_words(np.array([2, 3]))
+    copy = pickle.loads(pickle.dumps(engine))
+    assert copy.trg_words.n == 0
+    np.testing.assert_array_equal(copy.packed.middle.W, engine.packed.middle.W)
+
+
+def test_packed_weights_are_contiguous(rng):
+    packed = pack(random_parameters(rng, dtype=np.float32))
+    for name in ("src_word", "trg_word", "annotation", "state", "middle", "readout", "start"):
+        assert getattr(packed, name).W.flags.c_contiguous, name
+    assert packed.u_forward.flags.c_contiguous and packed.u_backward.flags.c_contiguous
