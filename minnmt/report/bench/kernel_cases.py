@@ -76,8 +76,8 @@ class Maker:
     def decoding(self):
         """What a step does between its products."""
         H, C, E, S, P = self.H, self.C, self.E, self.S, self.P
-        inputs, out, u = (self.floats(1, S, 3 * H) for _ in range(2)), self.floats(1, S, C), self.floats(3 * H, H)
-        arguments = (*inputs, np.array([S]), u, self.floats(3 * H, H), out)
+        inputs, out, u = self.floats(1, S, 6 * H), self.floats(1, S, C), self.floats(3 * H, H)
+        arguments = (inputs, np.array([S]), u, self.floats(3 * H, H), out)
         work = 4 * S * u.size + S * C * CELL, size_of(*arguments) + (S - 1) * 2 * u.nbytes  # read again for every word
         yield KernelCase(read_sentences, f"{S} words", arguments, *work)
         s, word, context = self.floats(BEAM, H), self.floats(BEAM, P), self.floats(BEAM, P)
