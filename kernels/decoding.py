@@ -9,7 +9,7 @@ import numpy as np
 
 from .functions import exp, sigmoid, tanh
 from .jit import device_function, kernel
-from .products import columns
+from .products import add_one_row
 
 ONE = np.float32(1)
 ZERO = np.float32(0)
@@ -76,13 +76,13 @@ def read_sentences(inputs, lengths, u_forward, u_backward, h):
 def read(inputs, length, u, h, from_end):
     """One sentence: inputs (S,3H), u (3H,H) -> fills h (S,H)."""
     H = h.shape[1]
-    no_bias, products = np.zeros(3 * H, np.float32), np.empty((1, 3 * H), np.float32)
-    state = np.zeros((1, H), np.float32)
+    products, state = np.empty(3 * H, np.float32), np.zeros(H, np.float32)
     for step in range(length):
         i = length - 1 - step if from_end else step
-        columns(state, u, no_bias, products)
-        cell(inputs[i], products[0], state[0], h[i])
-        state[0] = h[i]
+        products[:] = ZERO
+        add_one_row(state, u, products)
+        cell(inputs[i], products, state, h[i])
+        state[:] = h[i]
 
 
 def attend_numpy(products, sentence, memory, lengths, v, alpha, context):

@@ -5,6 +5,7 @@ import functools
 import os
 import threading
 import types
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -17,6 +18,11 @@ USE_NUMPY = os.environ.get("MINNMT_KERNELS", "") == "numpy"
 # Not among them: "nnan" and "ninf", with which isnan would lie. error_model="numpy" drops the check for division by
 # zero, which would keep a loop from being vectorised.
 OPTIONS = dict(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+
+# When and how long: of all files with kernels, for one calls functions of another.
+SOURCES = tuple(
+    (file.name, file.stat().st_size, file.stat().st_mtime) for file in sorted(Path(__file__).parent.glob("*.py"))
+)
 
 _team = threading.local()
 
@@ -32,8 +38,8 @@ def kernel(twin, parallel=False):
     def decorate(function):
         if USE_NUMPY:
             return twin
-        compiled = numba.njit(**OPTIONS)(function)
-        shared = numba.njit(parallel=True, **OPTIONS)(renamed(function)) if parallel else compiled
+        compiled = stamped(numba.njit(**OPTIONS)(function))
+        shared = stamped(numba.njit(parallel=True, **OPTIONS)(renamed(function))) if parallel else compiled
 
         @functools.wraps(function)
         def call(first, *rest):
@@ -52,6 +58,14 @@ def renamed(function):
     copy = types.FunctionType(function.__code__, function.__globals__, function.__name__ + "_shared")
     copy.__qualname__ = copy.__name__
     return copy
+
+
+def stamped(compiled):
+    """Numba compiles a kernel anew when the kernel's own file has changed; let it look at all of SOURCES instead."""
+    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):  # Numba's own affair, which a later version may arrange otherwise
+        cache_file._source_stamp = SOURCES
+    return compiled
 
 
 def device_function(function):

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 
 from .jit import kernel
-from .products import columns
+from .products import add_columns
 
 LIST_PARTS = 4  # of a sentence's list, shared out among a team's threads
 LOW = np.float32(-np.inf)
@@ -33,6 +33,8 @@ def list_logits(o, W, b, begins, ends, logits):
         size = ends[n] - begins[n]
         first, end = part * size // LIST_PARTS, (part + 1) * size // LIST_PARTS
         rows = slice(begins[n] + first, begins[n] + end)
-        columns(o[n:last], W[rows], b[rows], logits[n:last, first:end])
+        for row in range(n, last):
+            logits[row, first:end] = b[rows]
+        add_columns(o[n:last], W[rows], logits[n:last, first:end])
         if part == 0:
             logits[n:last, size:] = LOW

@@ -46,7 +46,7 @@ class ProjectedWords:
     """
 
     def __init__(self, embedding, product):
-        V, P = len(embedding), len(product.W)
+        V, P = len(embedding), len(product.b)
         capacity = min(V + 1, max(LEAST_WORDS, WORD_BUDGET // P))
         self.embedding, self.product = embedding, product
         self.table = np.empty((capacity, P), embedding.dtype)
@@ -139,7 +139,7 @@ class FastSteps:
         softmax, listed = self.p.softmax, self.listed
         if listed is None:
             sizes = np.full(len(o), len(softmax.W))
-            best_words(Product(softmax.W, softmax.b)(o), sizes, ending, words, logps)
+            best_words(Product(softmax.W[None], softmax.b)(o), sizes, ending, words, logps)
             return words, logps
         begins, ends = listed.begins[sentence], listed.ends[sentence]
         logits = np.empty((len(o), listed.ids.shape[1]), o.dtype)

@@ -19,25 +19,42 @@ from kernels.products import few_rows
 
 from ..nn.softmax import Softmax
 
-FEW = 24  # up to so many rows the kernel is faster than BLAS on one thread
+FEW = 64  # up to so many rows the kernel is faster than BLAS on one thread
+PANEL = 640  # numbers of a row that are multiplied at a time (kernels/products.py says why), and
+LANES = 32  # a multiple of so many, filled up with zeros, if a row is cut: no loop has a rest
 
 
 @dataclass
 class Product:
-    """x W^T + b; W has a row for each output."""
+    """x W^T + b; W has a row for each output, in panels."""
 
-    W: np.ndarray  # (N,E)
+    W: np.ndarray  # (P,N,E/P)
     b: np.ndarray  # (N)
 
     def __call__(self, x):
         """x (M,E) -> (M,N)."""
-        out = np.empty((len(x), len(self.W)), x.dtype)
-        if len(x) <= FEW or team_size() > 1:  # BLAS has one thread
+        x = in_panels(x, self.W.shape[0], self.W.shape[2])
+        out = np.empty((x.shape[1], len(self.b)), x.dtype)
+        if len(out) <= FEW or team_size() > 1:  # BLAS has one thread
             few_rows(x, self.W, self.b, out)
         else:
-            np.matmul(x, self.W.T, out=out)
+            np.matmul(x[0], self.W[0].T, out=out)
+            for part, W in zip(x[1:], self.W[1:]):
+                out += part @ W.T
             out += self.b
         return out
+
+
+def in_panels(x, P, size):
+    """x (M,E) -> (P,M,size): each row cut into P pieces, one behind the other, the last filled up with zeros."""
+    if P == 1:
+        return x[None]
+    M, E = x.shape
+    panels = np.zeros((P, M, size), x.dtype)
+    for p in range(P):
+        piece = x[:, p * size : (p + 1) * size]
+        panels[p, :, : piece.shape[1]] = piece
+    return panels
 
 
 @dataclass
@@ -69,8 +86,8 @@ def pack(p):
         p.src_embedding,
         p.trg_embedding,
         stacked([forward.W, forward.Wx, backward.W, backward.Wx], [forward.b, forward.bx, backward.b, backward.bx]),
-        stacked([forward.U, forward.Ux], [none[: 3 * H]]).W,
-        stacked([backward.U, backward.Ux], [none[: 3 * H]]).W,
+        transposed([forward.U, forward.Ux]),
+        transposed([backward.U, backward.Ux]),
         stacked([p.start.W], [p.start.b]),
         stacked([attention.W_h, cell.W, cell.Wx, readout.W_c], [attention.b, none[: 3 * H], readout.b_c]),
         stacked([gru.W, gru.Wx, readout.W_y], [gru.b, gru.bx, readout.b_y]),
@@ -83,6 +100,15 @@ def pack(p):
 
 
 def stacked(weights, biases):
-    """Weights (E,N_i) of one input -> the Product of all of them."""
+    """Weights (E,N_i) of one input, biases (N_i) -> the Product of all of them."""
+    W = transposed(weights)
+    E = W.shape[1]
+    P = -(-E // PANEL)
+    size = E if P == 1 else -(-E // (P * LANES)) * LANES
+    return Product(in_panels(W, P, size), np.concatenate(biases))
+
+
+def transposed(weights):
+    """Weights (E,N_i) -> (N,E), those of the first below each other, then those of the next."""
     # concatenate would keep the order of the transposed parts: a row must be contiguous
-    return Product(np.ascontiguousarray(np.concatenate([w.T for w in weights])), np.concatenate(biases))
+    return np.ascontiguousarray(np.concatenate([w.T for w in weights]))

@@ -1,6 +1,7 @@
 """Compiling: said once, and only when it happens; a kernel and its shared version are kept apart on disk."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ from kernels.jit import team
 from kernels.products import few_rows
 for n in (1, 2):
     with team(n):
-        few_rows(*(np.ones(shape, np.float32) for shape in ((1, 3), (2, 3), (2,), (1, 2))))
+        few_rows(*(np.ones(shape, np.float32) for shape in ((1, 1, 3), (1, 2, 3), (2,), (1, 2))))
 print(few_rows.compiled.targetoptions.get("parallel", False), few_rows.shared.targetoptions.get("parallel", False))
 print(sum(few_rows.compiled.stats.cache_hits.values()), sum(few_rows.shared.stats.cache_hits.values()))
 """
@@ -38,3 +39,20 @@ def test_the_first_start_says_that_it_compiles_and_the_second_finds_both_version
     assert first.stdout.split() == ["False", "True", "0", "0"]
     assert "compiling" not in second.stderr
     assert second.stdout.split() == ["False", "True", "1", "1"]
+
+
+def test_a_change_in_a_file_that_a_kernel_calls_compiles_it_anew(tmp_path):
+    shutil.copytree(ROOT / "kernels", tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    code = """
+import numpy as np
+from kernels.decoding import readout
+readout(*(np.ones((1, 2), np.float32) for _ in range(3)))
+print(sum(readout.compiled.stats.cache_hits.values()))
+"""
+    hits = []
+    for change in ("", "", "# tanh, which readout calls, is in this file\n"):
+        with open(tmp_path / "kernels" / "functions.py", "a") as file:
+            file.write(change)
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+        hits.append(done.stdout.strip())
+    assert hits == ["0", "1", "0"]

@@ -41,10 +41,14 @@ def normal(rng, *shape):
 
 @compares(few_rows)
 @settings(max_examples=80, deadline=None)
-@given(M=st.integers(0, 13), N=st.integers(0, 70), E=st.integers(0, 40), n_threads=TEAM, seed=SEED)
-def test_products_with_few_rows(M, N, E, n_threads, seed):
+@given(
+    P=st.integers(1, 3), M=st.integers(0, 13), N=st.integers(0, 70) | st.integers(1100, 1200), E=st.integers(0, 40),
+    n_threads=TEAM, seed=SEED,
+)  # fmt: skip
+def test_products_with_few_rows(P, M, N, E, n_threads, seed):
     rng = np.random.default_rng(seed)
-    assert_like_twin(few_rows, [normal(rng, M, E), normal(rng, N, E), normal(rng, N)], [normal(rng, M, N)], n_threads)
+    inputs = [normal(rng, P, M, E), normal(rng, P, N, E), normal(rng, N)]
+    assert_like_twin(few_rows, inputs, [normal(rng, M, N)], n_threads)
 
 
 @compares(list_logits)

@@ -93,7 +93,7 @@ def test_the_cost_is_what_decoding_multiplies(monkeypatch, beam, topn):
     counted, call = [], Product.__call__
 
     def count(product, x):
-        if product.W.shape != (3 * H + E, E):  # those of target words are looked up
+        if product.W.shape != (1, 3 * H + E, E):  # those of target words are looked up
             counted.append(len(x) * product.W.size)
         return call(product, x)
 

@@ -28,18 +28,18 @@ def test_a_table_that_is_too_small_is_emptied_and_gives_the_same_products(rng, m
     monkeypatch.setattr(fast, "WORD_BUDGET", 0)
     monkeypatch.setattr(fast, "LEAST_WORDS", 4)
     embedding = rng.standard_normal((20, 3)).astype(np.float32)
-    product = Product(*(rng.standard_normal(shape).astype(np.float32) for shape in ((5, 3), (5,))))
+    product = Product(*(rng.standard_normal(shape).astype(np.float32) for shape in ((1, 5, 3), (5,))))
     words = ProjectedWords(embedding, product)
     for _ in range(50):
         asked = rng.integers(-1, 20, rng.integers(1, 7))  # up to six: more than the table has places
         y = np.where(asked[:, None] >= 0, embedding[asked], 0)
-        np.testing.assert_allclose(words(asked), y @ product.W.T + product.b, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(words(asked), y @ product.W[0].T + product.b, rtol=1e-5, atol=1e-5)
     assert words.n <= 4
 
 
 def test_a_word_is_projected_once(rng):
     calls = []
-    words = ProjectedWords(np.ones((9, 2), np.float32), Product(np.ones((3, 2), np.float32), np.ones(3, np.float32)))
+    words = ProjectedWords(np.ones((9, 2), np.float32), Product(np.ones((1, 3, 2), np.float32), np.ones(3, np.float32)))
     product = words.product
     words.product = lambda y: calls.append(len(y)) or product(y)
     for asked in ([3, 3, -1], [3, -1], [4, 3]):
@@ -49,11 +49,11 @@ def test_a_word_is_projected_once(rng):
 
 def test_many_sentences_are_read_together_as_they_are_one_by_one(rng):
     params = random_parameters(rng, dtype=np.float32)
-    sentences = draw_sentences(rng, fast.FEW_SENTENCES + 5)
+    sentences = draw_sentences(rng, 25)
     settings = SearchSettings(beam=3, n_best=3, max_length=8)
     expected = beam_search(sentences, PlainEngine(params), settings)
     assert_same(beam_search(sentences, FastEngine(params), settings), expected)
-    assert 3 * len(sentences) > FEW  # products by BLAS, too
+    assert 3 * len(sentences) > FEW and len(sentences) > fast.FEW_SENTENCES  # products by BLAS, too
     with team(2):
         assert_same(beam_search(sentences, FastEngine(params), settings), expected)
 

@@ -25,6 +25,7 @@ from kernels.products import few_rows
 from kernels.rows import add_rows
 from kernels.softmax import list_logits
 
+from ...search.packed import PANEL
 from ...text.batches import Batch
 from .yardstick import LIST_WORDS, Size, random_list
 
@@ -65,7 +66,8 @@ class Maker:
             ("softmax, one row", 1, self.V, self.E),
             ("state, a beam of 5", BEAM, 3 * self.H, self.H),
         ):
-            x, w, b, out = self.floats(M, E), self.floats(N, E), self.floats(N), self.floats(M, N)
+            P = -(-E // PANEL)
+            x, w, b, out = self.floats(P, M, E // P), self.floats(P, N, E // P), self.floats(N), self.floats(M, N)
             yield KernelCase(few_rows, f"{name}, {N:,} x {E:,}", (x, w, b, out), 2 * M * N * E, size_of(x, w, b, out))
         M = LIST_WORDS * TOPN + 2
         o, w, b, logits = self.floats(BEAM, self.E), self.floats(M, self.E), self.floats(M), self.floats(BEAM, M)
