@@ -45,7 +45,7 @@ def cell(x, y, s, out):
 
 
 def read_sentences_numpy(inputs, lengths, u_forward, u_backward, h):
-    """inputs (B,S,6H), of the GRU that reads forwards, then of the other; lengths (B), their weights (3H,H).
+    """inputs (B,S,6H), of the GRU that reads forwards, then of the other; lengths (B), their Weights (P,3H,H/P).
 
     Fills h (B,S,2H), their states side by side; beyond a sentence's length h stays as it is.
     """
@@ -55,9 +55,10 @@ def read_sentences_numpy(inputs, lengths, u_forward, u_backward, h):
             (inputs[b, :, : 3 * H], u_forward, h[b, :, :H], range(length)),
             (inputs[b, :, 3 * H :], u_backward, h[b, :, H:], reversed(range(length))),
         ):
+            matrix = np.concatenate(list(u.w.astype(h.dtype)), axis=1)[:, :H] * u.scale[:, None]
             state = np.zeros((1, H), h.dtype)
             for i in positions:
-                gru_cell_numpy(x[i : i + 1], state @ u.T, state, part[i : i + 1])
+                gru_cell_numpy(x[i : i + 1], state @ matrix.T, state, part[i : i + 1])
                 state = part[i : i + 1]
 
 
@@ -74,15 +75,19 @@ def read_sentences(inputs, lengths, u_forward, u_backward, h):
 
 @device_function
 def read(inputs, length, u, h, from_end):
-    """One sentence: inputs (S,3H), u (3H,H) -> fills h (S,H)."""
+    """One sentence: inputs (S,3H), Weights u (P,3H,H/P) -> fills h (S,H)."""
     H = h.shape[1]
-    products, state = np.empty(3 * H, np.float32), np.zeros(H, np.float32)
+    P, size = u.w.shape[0], u.w.shape[2]
+    products, state = np.empty(3 * H, np.float32), np.zeros((P, size), np.float32)
+    flat = state.reshape(P * size)[:H]  # the panels side by side, less what fills up the last
     for step in range(length):
         i = length - 1 - step if from_end else step
         products[:] = ZERO
-        add_one_row(state, u, products)
-        cell(inputs[i], products, state, h[i])
-        state[:] = h[i]
+        for panel in range(P):
+            add_one_row(state[panel], u.w[panel], products)
+        products *= u.scale
+        cell(inputs[i], products, flat, h[i])
+        flat[:] = h[i]
 
 
 def attend_numpy(products, sentence, memory, lengths, v, alpha, context):

@@ -6,33 +6,49 @@ the order in which they lie in memory, and every number read serves five rows. W
 Long rows come in panels, w (P,N,E): first a piece of every row, then the next piece of every row. Five rows of x as
 long as one panel stay in the fastest cache while all of a panel streams past them; five of 1,000 numbers do not, and
 reading took 1.7 times as long. A whole table of words is one panel.
+
+Weights may be 16-bit integers with a scale for each row: half as much to read. All arithmetic is in float32.
 """
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
 from .jit import device_function, kernel
 
+ZERO = np.float32(0)
 GROUP = 5  # rows of x that are multiplied together
 SHARES = 16  # of the weights, for a team's threads
 BLOCK = 32  # rows of w that all rows of x are multiplied with before the next are read; twice, from both halves
 
 
-def few_rows_numpy(x, w, bias, out):
-    """x (P,M,E), w (P,N,E), bias (N) -> fills out (M,N) = sum over panels of x w^T, + bias."""
-    np.matmul(x, w.transpose(0, 2, 1)).sum(axis=0, out=out)
+class Weights(NamedTuple):
+    """The numbers w * scale."""
+
+    w: np.ndarray  # (P,N,E) float32, or int16
+    scale: np.ndarray  # (N), of each row
+
+
+def few_rows_numpy(x, weights, bias, out):
+    """x (P,M,E), Weights (P,N,E), bias (N) -> fills out (M,N) = scale * sum over panels of x w^T, + bias."""
+    np.matmul(x, weights.w.transpose(0, 2, 1).astype(x.dtype)).sum(axis=0, out=out)
+    out *= weights.scale
     out += bias
 
 
 @kernel(twin=few_rows_numpy, parallel=True)
-def few_rows(x, w, bias, out):
+def few_rows(x, weights, bias, out):
+    w, scale = weights
     P, N = w.shape[:2]
     for share in numba.prange(SHARES):
         begin, end = share * N // SHARES, (share + 1) * N // SHARES
-        for i in range(len(out)):
-            out[i, begin:end] = bias[begin:end]
+        out[:, begin:end] = ZERO
         for panel in range(P):
             add_columns(x[panel], w[panel, begin:end], out[:, begin:end])
+        for i in range(len(out)):
+            for n in range(begin, end):
+                out[i, n] = scale[n] * out[i, n] + bias[n]
 
 
 @device_function
@@ -76,36 +92,37 @@ def add_one_row(x, w, out):
     for n in range(quarter):
         n1, n2, n3 = n + quarter, n + 2 * quarter, n + 3 * quarter
         w0, w1, w2, w3 = w[n], w[n1], w[n2], w[n3]
-        s0 = s1 = s2 = s3 = np.float32(0)
+        s0 = s1 = s2 = s3 = ZERO
         for e in range(len(x)):
-            s0 += x[e] * w0[e]
-            s1 += x[e] * w1[e]
-            s2 += x[e] * w2[e]
-            s3 += x[e] * w3[e]
+            s0 += x[e] * np.float32(w0[e])
+            s1 += x[e] * np.float32(w1[e])
+            s2 += x[e] * np.float32(w2[e])
+            s3 += x[e] * np.float32(w3[e])
         out[n] += s0
         out[n1] += s1
         out[n2] += s2
         out[n3] += s3
     for n in range(4 * quarter, N):
-        total = np.float32(0)
+        total = ZERO
         for e in range(len(x)):
-            total += x[e] * w[n, e]
+            total += x[e] * np.float32(w[n, e])
         out[n] += total
 
 
 @device_function
 def dot_group(x0, x1, x2, x3, x4, w, v):
     """Five rows times two: ((x0 w, ..., x4 w), (x0 v, ..., x4 v))."""
-    a0 = a1 = a2 = a3 = a4 = b0 = b1 = b2 = b3 = b4 = np.float32(0)
+    a0 = a1 = a2 = a3 = a4 = b0 = b1 = b2 = b3 = b4 = ZERO
     for e in range(len(w)):
-        a0 += x0[e] * w[e]
-        a1 += x1[e] * w[e]
-        a2 += x2[e] * w[e]
-        a3 += x3[e] * w[e]
-        a4 += x4[e] * w[e]
-        b0 += x0[e] * v[e]
-        b1 += x1[e] * v[e]
-        b2 += x2[e] * v[e]
-        b3 += x3[e] * v[e]
-        b4 += x4[e] * v[e]
+        we, ve = np.float32(w[e]), np.float32(v[e])
+        a0 += x0[e] * we
+        a1 += x1[e] * we
+        a2 += x2[e] * we
+        a3 += x3[e] * we
+        a4 += x4[e] * we
+        b0 += x0[e] * ve
+        b1 += x1[e] * ve
+        b2 += x2[e] * ve
+        b3 += x3[e] * ve
+        b4 += x4[e] * ve
     return (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4)

@@ -24,7 +24,7 @@ def list_logits_numpy(o, W, b, begins, ends, logits):
 def list_logits(o, W, b, begins, ends, logits):
     N = len(o)
     for task in numba.prange(N * LIST_PARTS):
-        n, part = task // LIST_PARTS, task % LIST_PARTS
+        part, n = task // N, task % N  # a thread's tasks are neighbours: it gets some parts of every list
         if n > 0 and begins[n] == begins[n - 1]:
             continue  # done with the row before: neighbours with one list share the reading of its weights
         last = n + 1

@@ -53,8 +53,9 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "workers", "profile")
     help="Translate in N processes of one thread that share the weights, instead of threads. [default: 0, none]",
 )  # fmt: skip
 @click.option(
-    "--engine", type=click.Choice(["fast", "plain"]), default="fast", show_default=True,
-    help="plain is the network as training runs it, to compare with.",
+    "--engine", type=click.Choice(["fast", "float32", "plain"]), default="fast", show_default=True,
+    help="fast rounds the recurrent weights of large networks (16 MB and more) to 16 bits, float32 does not; plain is "
+    "the network as training runs it, to compare with.",
 )  # fmt: skip
 @click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")
 def decode(**options):

@@ -23,11 +23,11 @@ FEW_SENTENCES = 8  # up to so many, the encoder reads one after the other, each 
 
 
 class FastEngine:
-    """A network made ready for decoding; several threads may use one."""
+    """A network made ready for decoding; several threads may use one. `exact`: no weights in 16 bits."""
 
-    def __init__(self, params, packed=None):
+    def __init__(self, params, packed=None, exact=False):
         keep_freed_memory()
-        self.packed = packed or pack(params)
+        self.packed = packed or pack(params, exact)
         self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
         self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
 
@@ -100,7 +100,7 @@ class FastSteps:
         p, H = self.p, inputs.shape[2] // 6
         h = np.zeros((*inputs.shape[:2], 2 * H), inputs.dtype)
         if len(h) <= FEW_SENTENCES:
-            read_sentences(inputs, self.lengths, p.u_forward, p.u_backward, h)
+            read_sentences(inputs, self.lengths, p.u_forward.weights, p.u_backward.weights, h)
         else:
             positions = range(inputs.shape[1])
             read_together(inputs[:, :, : 3 * H], self.lengths, p.u_forward, positions, h[:, :, :H])
@@ -149,7 +149,7 @@ class FastSteps:
 
 
 def read_together(inputs, lengths, u, positions, h):
-    """One GRU reads many sentences side by side: inputs (B,S,3H), u (3H,H) -> fills h (B,S,H).
+    """One GRU reads many sentences side by side: inputs (B,S,3H), Product u (3H,H) -> fills h (B,S,H).
 
     The longest come first, so that the sentences which have a word at position i are the first of them.
     """
@@ -159,5 +159,5 @@ def read_together(inputs, lengths, u, positions, h):
         rows = order[lengths[order] > i]
         before = state[: len(rows)]
         new = np.empty_like(before)
-        gru_cell(inputs[rows, i], before @ u.T, before, new)
+        gru_cell(inputs[rows, i], u(before), before, new)
         h[rows, i] = state[: len(rows)] = new

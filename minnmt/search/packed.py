@@ -8,20 +8,27 @@
 
 A context c = sum_i alpha_i h_i is only ever multiplied, and (sum_i alpha_i h_i) W = sum_i alpha_i (h_i W): the
 annotations are multiplied once for each sentence, and c itself is never made.
+
+A large network's recurrent weights are rounded to 16 bits, so that they stay in the cache; the tables of words are not.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kernels.jit import team_size
-from kernels.products import few_rows
+from kernels.products import Weights, few_rows
 
 from ..nn.softmax import Softmax
 
 FEW = 64  # up to so many rows the kernel is faster than BLAS on one thread
 PANEL = 640  # numbers of a row that are multiplied at a time (kernels/products.py says why), and
 LANES = 32  # a multiple of so many, filled up with zeros, if a row is cut: no loop has a rest
+
+# What is read again at every word, and so should stay in the processor's last cache (usually 16 to 32 MB for a few
+# processors): from so many bytes on it is rounded to 16 bits.
+RECURRENT = ("u_forward", "u_backward", "state", "middle", "readout")
+LARGE = 1 << 24
 
 
 @dataclass
@@ -30,19 +37,32 @@ class Product:
 
     W: np.ndarray  # (P,N,E/P)
     b: np.ndarray  # (N)
+    rounded: Weights | None = None  # the same numbers, if they fit into 16 bits
 
     def __call__(self, x):
         """x (M,E) -> (M,N)."""
         x = in_panels(x, self.W.shape[0], self.W.shape[2])
         out = np.empty((x.shape[1], len(self.b)), x.dtype)
         if len(out) <= FEW or team_size() > 1:  # BLAS has one thread
-            few_rows(x, self.W, self.b, out)
+            few_rows(x, self.weights, self.b, out)
         else:
             np.matmul(x[0], self.W[0].T, out=out)
             for part, W in zip(x[1:], self.W[1:]):
                 out += part @ W.T
             out += self.b
         return out
+
+    @property
+    def weights(self):
+        """As the kernels for few rows read them."""
+        return self.rounded or Weights(self.W, np.ones_like(self.b))
+
+    def in_16_bits(self):
+        """The Product whose weights are rounded: those of a row to whole multiples of its largest / 32,767."""
+        largest = np.abs(self.W).max(axis=(0, 2))
+        scale = np.where(largest > 0, largest / 32767, 1).astype(self.W.dtype)
+        w = np.rint(self.W / scale[:, None]).astype(np.int16)
+        return Product(w * scale[:, None], self.b, Weights(w, scale))
 
 
 def in_panels(x, P, size):
@@ -64,8 +84,8 @@ class Packed:
     src_embedding: np.ndarray  # (Vs,E)
     trg_embedding: np.ndarray  # (Vt,E)
     src_word: Product  # (6H,E)
-    u_forward: np.ndarray  # (3H,H)
-    u_backward: np.ndarray  # (3H,H)
+    u_forward: Product  # (3H,H), no bias
+    u_backward: Product  # (3H,H)
     start: Product  # (H,C)
     annotation: Product  # (C+3H+E,C)
     trg_word: Product  # (3H+E,E)
@@ -76,18 +96,18 @@ class Packed:
     softmax: Softmax
 
 
-def pack(p):
-    """Parameters -> Packed."""
+def pack(p, exact=False):
+    """Parameters -> Packed; unless `exact`, a large network's recurrent weights are rounded to 16 bits."""
     forward, backward, gru, cell = p.encoder_forward, p.encoder_backward, p.decoder_gru, p.decoder_cell
     attention, readout = p.attention, p.readout
     H, C = len(p.start.b), len(attention.v)
     none = np.zeros(max(3 * H, C), attention.v.dtype)
-    return Packed(
+    packed = Packed(
         p.src_embedding,
         p.trg_embedding,
         stacked([forward.W, forward.Wx, backward.W, backward.Wx], [forward.b, forward.bx, backward.b, backward.bx]),
-        transposed([forward.U, forward.Ux]),
-        transposed([backward.U, backward.Ux]),
+        stacked([forward.U, forward.Ux], [none[: 3 * H]]),
+        stacked([backward.U, backward.Ux], [none[: 3 * H]]),
         stacked([p.start.W], [p.start.b]),
         stacked([attention.W_h, cell.W, cell.Wx, readout.W_c], [attention.b, none[: 3 * H], readout.b_c]),
         stacked([gru.W, gru.Wx, readout.W_y], [gru.b, gru.bx, readout.b_y]),
@@ -97,18 +117,17 @@ def pack(p):
         attention.v,
         p.softmax,
     )
+    recurrent = {name: getattr(packed, name) for name in RECURRENT}
+    if exact or sum(product.W.nbytes for product in recurrent.values()) < LARGE:
+        return packed
+    return replace(packed, **{name: product.in_16_bits() for name, product in recurrent.items()})
 
 
 def stacked(weights, biases):
     """Weights (E,N_i) of one input, biases (N_i) -> the Product of all of them."""
-    W = transposed(weights)
+    W = np.concatenate([w.T for w in weights])
     E = W.shape[1]
     P = -(-E // PANEL)
     size = E if P == 1 else -(-E // (P * LANES)) * LANES
-    return Product(in_panels(W, P, size), np.concatenate(biases))
-
-
-def transposed(weights):
-    """Weights (E,N_i) -> (N,E), those of the first below each other, then those of the next."""
-    # concatenate would keep the order of the transposed parts: a row must be contiguous
-    return np.ascontiguousarray(np.concatenate([w.T for w in weights]))
+    # concatenate keeps the order of the transposed parts: a row must be contiguous
+    return Product(np.ascontiguousarray(in_panels(W, P, size)), np.concatenate(biases))

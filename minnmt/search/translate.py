@@ -1,6 +1,7 @@
 """Raw lines in, raw translations out: batches of similar length, and the answers in the order of the questions."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Translation:
         return self.lines[0] if self.lines else ""
 
 
-ENGINES = {"fast": FastEngine, "plain": PlainEngine}
+ENGINES = {"fast": FastEngine, "float32": partial(FastEngine, exact=True), "plain": PlainEngine}
 
 
 @dataclass

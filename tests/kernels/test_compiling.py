@@ -19,10 +19,11 @@ import numpy as np, kernels
 from cli import say_once
 kernels.on_compile = say_once("compiling")
 from kernels.jit import team
-from kernels.products import few_rows
+from kernels.products import Weights, few_rows
+x, w, scale, bias, out = (np.ones(shape, np.float32) for shape in ((1, 1, 3), (1, 2, 3), 2, 2, (1, 2)))
 for n in (1, 2):
     with team(n):
-        few_rows(*(np.ones(shape, np.float32) for shape in ((1, 1, 3), (1, 2, 3), (2,), (1, 2))))
+        few_rows(x, Weights(w, scale), bias, out)
 print(few_rows.compiled.targetoptions.get("parallel", False), few_rows.shared.targetoptions.get("parallel", False))
 print(sum(few_rows.compiled.stats.cache_hits.values()), sum(few_rows.shared.stats.cache_hits.values()))
 """

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kernels.decoding import attend, best_words, gru_cell, read_sentences, readout
 from kernels.functions import exp
 from kernels.jit import USE_NUMPY, team, team_size
-from kernels.products import few_rows
+from kernels.products import Weights, few_rows
 from kernels.softmax import list_logits
 from tests.kernels.compared import compares
 
@@ -22,32 +22,47 @@ TEAM = st.sampled_from([1, 2])
 def assert_like_twin(kernel, inputs, outputs, n_threads=1):
     """Run both: the outputs, filled with nonsense before, agree, and no input has changed."""
     ours = [a.copy() for a in outputs]
-    theirs = [a.astype(np.float64) if a.dtype == np.float32 else a.copy() for a in outputs]
-    before = [a.copy() for a in inputs]
+    theirs = [in_float64(a) for a in outputs]
+    before = [in_float64(a) for a in inputs]
     with team(n_threads):
         kernel(*inputs, *ours)
-    kernel.twin(*(a.astype(np.float64) if a.dtype == np.float32 else a for a in before), *theirs)
+    for a, b in zip(inputs, before):
+        for array, copy in zip(*(x if isinstance(x, tuple) else (x,) for x in (a, b))):
+            np.testing.assert_array_equal(array, copy, err_msg="an input was changed")
+    kernel.twin(*before, *theirs)
     for i, (a, b) in enumerate(zip(ours, theirs)):
         assert a.dtype == outputs[i].dtype
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5, err_msg=f"output {i}")
-    for a, b in zip(inputs, before):
-        np.testing.assert_array_equal(a, b, err_msg="an input was changed")
     return ours
+
+
+def in_float64(a):
+    """A copy, of a named tuple's arrays too; what is not float32 stays what it is."""
+    if isinstance(a, tuple):
+        return type(a)(*map(in_float64, a))
+    return a.astype(np.float64 if a.dtype == np.float32 else a.dtype)
 
 
 def normal(rng, *shape):
     return rng.standard_normal(shape).astype(np.float32)
 
 
+def draw_weights(rng, shape, rounded):
+    """Weights, in 16 bits or not."""
+    if rounded:
+        return Weights(rng.integers(-32767, 32768, shape, np.int16), 1e-4 * np.abs(normal(rng, shape[1])))
+    return Weights(normal(rng, *shape), np.ones(shape[1], np.float32))
+
+
 @compares(few_rows)
 @settings(max_examples=80, deadline=None)
 @given(
     P=st.integers(1, 3), M=st.integers(0, 13), N=st.integers(0, 70) | st.integers(1100, 1200), E=st.integers(0, 40),
-    n_threads=TEAM, seed=SEED,
+    rounded=st.booleans(), n_threads=TEAM, seed=SEED,
 )  # fmt: skip
-def test_products_with_few_rows(P, M, N, E, n_threads, seed):
+def test_products_with_few_rows(P, M, N, E, rounded, n_threads, seed):
     rng = np.random.default_rng(seed)
-    inputs = [normal(rng, P, M, E), normal(rng, P, N, E), normal(rng, N)]
+    inputs = [normal(rng, P, M, E), draw_weights(rng, (P, N, E), rounded), normal(rng, N)]
     assert_like_twin(few_rows, inputs, [normal(rng, M, N)], n_threads)
 
 
@@ -79,11 +94,15 @@ def test_gru_cell(N, H, more, seed):
 
 @compares(read_sentences)
 @settings(max_examples=30, deadline=None)
-@given(lengths=st.lists(st.integers(0, 6), max_size=4), H=st.integers(1, 13), n_threads=TEAM, seed=SEED)
-def test_read_sentences(lengths, H, n_threads, seed):
+@given(
+    lengths=st.lists(st.integers(0, 6), max_size=4), H=st.integers(1, 13), P=st.integers(1, 3), rounded=st.booleans(),
+    n_threads=TEAM, seed=SEED,
+)  # fmt: skip
+def test_read_sentences(lengths, H, P, rounded, n_threads, seed):
     rng = np.random.default_rng(seed)
     B, S = len(lengths), max(lengths, default=0)
-    weights = [normal(rng, 3 * H, H), normal(rng, 3 * H, H)]
+    size = -(-H // P) + 1  # filled up with something, which must not count
+    weights = [draw_weights(rng, (P, 3 * H, size), rounded) for _ in range(2)]
     inputs = [normal(rng, B, S, 6 * H), np.array(lengths, np.int64), *weights]
     assert_like_twin(read_sentences, inputs, [normal(rng, B, S, 2 * H)], n_threads)
 

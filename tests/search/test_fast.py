@@ -6,9 +6,10 @@ import numpy as np
 
 from kernels.jit import team
 from minnmt.search import fast
+from minnmt.search import packed as packing
 from minnmt.search.beam import SearchSettings, beam_search
 from minnmt.search.fast import FastEngine, ProjectedWords
-from minnmt.search.packed import FEW, Product, pack
+from minnmt.search.packed import FEW, RECURRENT, Product, pack
 from minnmt.search.plain import PlainEngine
 from minnmt.threads import thread_pool
 from tests.conftest import random_parameters
@@ -78,6 +79,43 @@ def test_an_engine_travels_without_its_tables(rng):
 
 def test_packed_weights_are_contiguous(rng):
     packed = pack(random_parameters(rng, dtype=np.float32))
-    for name in ("src_word", "trg_word", "annotation", "state", "middle", "readout", "start"):
+    for name in ("src_word", "trg_word", "annotation", "state", "middle", "readout", "start", *RECURRENT):
         assert getattr(packed, name).W.flags.c_contiguous, name
-    assert packed.u_forward.flags.c_contiguous and packed.u_backward.flags.c_contiguous
+
+
+def test_long_rows_are_cut_into_panels(rng, monkeypatch):
+    params = random_parameters(rng, dtype=np.float32)
+    sentences, settings = draw_sentences(rng, 7), SearchSettings(beam=3, n_best=3, max_length=8)
+    expected = beam_search(sentences, PlainEngine(params), settings)
+    monkeypatch.setattr(packing, "PANEL", 3)
+    monkeypatch.setattr(packing, "LANES", 2)
+    engine = FastEngine(params)
+    assert len(engine.packed.annotation.W) > 2
+    assert_same(beam_search(sentences, engine, settings), expected)
+
+
+def test_rounding_to_16_bits(rng):
+    W, x = rng.standard_normal((7, 20)).astype(np.float32), rng.standard_normal((3, 20)).astype(np.float32)
+    W[4] = 0
+    exact = packing.stacked([W.T], [np.ones(7, np.float32)])
+    rounded = exact.in_16_bits()
+    assert rounded.W.dtype == np.float32 and rounded.weights.w.dtype == np.int16
+    np.testing.assert_array_equal(rounded.W, rounded.weights.w * rounded.weights.scale[:, None])
+    largest = np.abs(W).max(axis=1, keepdims=True)
+    assert (np.abs(rounded.W[0] - W) <= largest / 65_000).all() and (rounded.W[0, 4] == 0).all()
+    np.testing.assert_allclose(rounded(x), x @ rounded.W[0].T + 1, rtol=1e-5, atol=1e-5)
+
+
+def test_large_networks_are_rounded_unless_they_shall_be_exact(rng, monkeypatch):
+    params = random_parameters(rng, dtype=np.float32)
+    assert not any(getattr(pack(params), name).rounded for name in RECURRENT)
+    monkeypatch.setattr(packing, "LARGE", 0)
+    sentences, settings = draw_sentences(rng, 30), SearchSettings(beam=3, max_length=8)
+    expected = beam_search(sentences, PlainEngine(params), settings)
+    assert_same(beam_search(sentences, FastEngine(params, exact=True), settings), expected)
+    engine = FastEngine(params)
+    assert all(getattr(engine.packed, name).rounded for name in RECURRENT)
+    together = beam_search(sentences, engine, settings)
+    assert_same(together, [beam_search([sentence], engine, settings)[0] for sentence in sentences])
+    scores = ([h.score for hypotheses in found for h in hypotheses] for found in (together, expected))
+    np.testing.assert_allclose(*scores, atol=1e-3)

@@ -16,6 +16,7 @@ class Shape(NamedTuple):
     length: int  # source words, eos not counted; translations have as many words
     beam: int
     n_words: int  # that the softmax runs over
+    recurrent_bytes: int = 4  # of a weight that is read again for every word
 
 
 def decoding_cost(shape):
@@ -31,6 +32,6 @@ def decoding_cost(shape):
     attention = S * (C + 3 * H + E)  # energies, and the mean of what context is multiplied with
     softmax = shape.n_words * E
     products = S * (inputs + recurrent + annotations) + start + rows * (step + attention + softmax)
-    # the recurrent weights are read for every word, the decoder's for every step, the others once
-    numbers = inputs + S * recurrent + start + annotations + steps * (step + attention + softmax)
-    return Cost(2 * products, 4 * numbers)
+    # the encoder's recurrent weights are read for every word, the decoder's for every step, the others once
+    numbers = inputs + start + annotations + steps * (attention + softmax)
+    return Cost(2 * products, 4 * numbers + shape.recurrent_bytes * (S * recurrent + steps * step))

@@ -62,8 +62,9 @@ def variants(n_threads):
 
 def sentence_cost(size, task, variant):
     """-> Cost."""
+    weights = task.packed.state.weights.w
     n_listed = variant.n_listed(task.n_words)
-    return decoding_cost(Shape(size.embedding, size.hidden, task.length, variant.beam, n_listed))
+    return decoding_cost(Shape(size.embedding, size.hidden, task.length, variant.beam, n_listed, weights.itemsize))
 
 
 def add_variant(table, bench, task, variant, seconds, full_seconds):

@@ -25,7 +25,7 @@ from kernels.products import few_rows
 from kernels.rows import add_rows
 from kernels.softmax import list_logits
 
-from ...search.packed import PANEL
+from ...search.packed import in_panels, stacked
 from ...text.batches import Batch
 from .yardstick import LIST_WORDS, Size, random_list
 
@@ -66,9 +66,12 @@ class Maker:
             ("softmax, one row", 1, self.V, self.E),
             ("state, a beam of 5", BEAM, 3 * self.H, self.H),
         ):
-            P = -(-E // PANEL)
-            x, w, b, out = self.floats(P, M, E // P), self.floats(P, N, E // P), self.floats(N), self.floats(M, N)
-            yield KernelCase(few_rows, f"{name}, {N:,} x {E:,}", (x, w, b, out), 2 * M * N * E, size_of(x, w, b, out))
+            product, out = stacked([self.floats(E, N)], [self.floats(N)]), self.floats(M, N)
+            x = in_panels(self.floats(M, E), len(product.W), product.W.shape[2])
+            for note, weights in (("", product.weights), (", 16 bits", product.in_16_bits().weights)):
+                arguments = (x, weights, product.b, out)
+                work = 2 * M * N * E, size_of(x, *weights, product.b, out)
+                yield KernelCase(few_rows, f"{name}, {N:,} x {E:,}{note}", arguments, *work)
         M = LIST_WORDS * TOPN + 2
         o, w, b, logits = self.floats(BEAM, self.E), self.floats(M, self.E), self.floats(M), self.floats(BEAM, M)
         arguments = (o, w, b, np.zeros(BEAM, int), np.full(BEAM, M), logits)
@@ -78,10 +81,12 @@ class Maker:
     def decoding(self):
         """What a step does between its products."""
         H, C, E, S, P = self.H, self.C, self.E, self.S, self.P
-        inputs, out, u = self.floats(1, S, 6 * H), self.floats(1, S, C), self.floats(3 * H, H)
-        arguments = (inputs, np.array([S]), u, self.floats(3 * H, H), out)
-        work = 4 * S * u.size + S * C * CELL, size_of(*arguments) + (S - 1) * 2 * u.nbytes  # read again for every word
-        yield KernelCase(read_sentences, f"{S} words", arguments, *work)
+        inputs, out = self.floats(1, S, 6 * H), self.floats(1, S, C)
+        product = stacked([self.floats(H, 3 * H)], [np.zeros(3 * H, np.float32)])
+        for note, u in (("", product.weights), (", 16 bits", product.in_16_bits().weights)):
+            arguments = (inputs, np.array([S]), u, u, out)
+            work = 4 * S * 3 * H * H + S * C * CELL, size_of(inputs, out) + S * 2 * u.w.nbytes  # read for every word
+            yield KernelCase(read_sentences, f"{S} words{note}", arguments, *work)
         s, word, context = self.floats(BEAM, H), self.floats(BEAM, P), self.floats(BEAM, P)
         products = self.floats(BEAM, 3 * H + C)
         cell = (word, products, s, np.empty_like(s))
