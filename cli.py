@@ -11,6 +11,7 @@ from minnmt.commands.audit import audit
 from minnmt.commands.bench import bench
 from minnmt.commands.candidates import candidates
 from minnmt.commands.decode import decode
+from minnmt.commands.reproduce import reproduce
 from minnmt.commands.text import corpus, score
 from minnmt.commands.train import train
 from minnmt.errors import UserError
@@ -35,7 +36,7 @@ def cli():
     """
 
 
-for command in (train, decode, score, align, candidates, audit, bench, corpus):
+for command in (train, decode, score, align, candidates, audit, bench, reproduce, corpus):
     cli.add_command(command)
 
 

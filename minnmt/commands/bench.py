@@ -72,9 +72,9 @@ def check_options(sections, peer, plot_path, src, trg):
     if plot_path and not str(plot_path).lower().endswith(PICTURES):
         raise UsageError(f"{plot_path}: --plot writes {' or '.join(PICTURES)}")
     if plot_path:
-        from ..report.bench.plot import load_matplotlib
+        from ..report.plots import load_figure
 
-        load_matplotlib()
+        load_figure()
 
 
 def write_results(tables, record, json_path, plot_path):

@@ -15,11 +15,11 @@ from minnmt.report.bench import machine as machine_bench
 from minnmt.report.bench.cost import Shape, decoding_cost
 from minnmt.report.bench.decoding import variants
 from minnmt.report.bench.kernel_cases import Maker
-from minnmt.report.bench.tables import Table, format_table
-from minnmt.report.bench.timing import calls_for, interleave, number, spread
 from minnmt.report.bench.training import random_pairs
 from minnmt.report.bench.variants import Task, Variant, decoder
 from minnmt.report.bench.yardstick import NEVER, Limits, make_network, random_lists, random_sentences, with_words
+from minnmt.report.tables import Table, format_table
+from minnmt.report.timing import calls_for, interleave, number, spread
 from minnmt.search.packed import Product, pack
 
 TINY = replace(

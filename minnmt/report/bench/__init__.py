@@ -2,20 +2,21 @@
 
 Times depend on the machine and on what else it does: look at the ratios and their spread. A file for each section, and
 
-    timing      running things in turns, medians and quartiles
-    tables      what is printed, and what the JSON file holds
     yardstick   the network, sentences and lists that all sections share
     variants    ways to decode
     peer        the same network in PyTorch
+
+Beside this folder, for other reports too: timing (running things in turns, medians and quartiles) and tables.
 """
 
+from ..machine import describe_machine
+from ..tables import format_table
 from .counting import measure_counting
 from .decoding import measure_decoding
 from .growth import measure_growth
 from .kernels import measure_kernels
-from .machine import describe_machine, measure_limits
+from .machine import measure_limits
 from .peer import load_torch
-from .tables import format_table
 from .training import measure_training
 from .yardstick import SIZES, Bench
 

@@ -21,8 +21,8 @@ from ...train.gradients import Workers
 from ...train.loop import gradient_step
 from ...train.run import Run
 from ...train.settings import Settings
-from .tables import Table
-from .timing import interleave, spread
+from ..tables import Table
+from ..timing import interleave, spread
 
 BATCH = 64
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from ...search.packed import pack
 from ...threads import thread_pool
+from ..tables import Table
+from ..timing import interleave, median, number, ratios, spread
 from .cost import Shape, decoding_cost
 from .peer import decode_against_peer
-from .tables import Table
-from .timing import interleave, median, number, ratios, spread
 from .variants import BATCH, Task, Variant, decoder
 from .yardstick import LISTS, random_sentences, with_words
 

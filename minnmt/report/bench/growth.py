@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...search.packed import pack
-from .tables import Table
-from .timing import interleave, spread
+from ..tables import Table
+from ..timing import interleave, spread
 from .variants import Task, Variant, decoder
 from .yardstick import LISTS, random_sentences, with_words
 

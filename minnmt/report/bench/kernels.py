@@ -4,9 +4,9 @@ import numpy as np
 
 from kernels.jit import USE_NUMPY
 
+from ..tables import Table
+from ..timing import calls_for, interleave, many_calls, median, number, ratios, spread
 from .kernel_cases import Maker
-from .tables import Table
-from .timing import calls_for, interleave, many_calls, median, number, ratios, spread
 
 ROUND = 0.02  # seconds
 

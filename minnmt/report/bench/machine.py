@@ -1,19 +1,14 @@
 """The machine and its limits: how fast it multiplies matrices and reads memory."""
 
-import os
-import platform
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-
 import numba
 import numpy as np
 
 from kernels.jit import kernel, team
 
-from ... import __version__
-from ...threads import n_processors, thread_pool
-from .tables import Table
-from .timing import calls_for, interleave, many_calls, spread
+from ...threads import thread_pool
+from ..machine import describe_machine
+from ..tables import Table
+from ..timing import calls_for, interleave, many_calls, spread
 from .yardstick import Limits
 
 PRODUCT = 1024  # rows and columns
@@ -22,36 +17,6 @@ PARTS = 16  # of it, shared out among the threads
 ROUND = 0.1  # seconds
 LEAST_REPEATS = 5  # everything else is compared with them
 ZERO = np.float32(0)
-
-
-def describe_machine(peer=None):
-    """Processor and versions."""
-    packages = ["numpy", "numba", *([peer] if peer else [])]
-    return {
-        "cpu": cpu_model(),
-        "processors": os.cpu_count(),
-        "usable_processors": n_processors(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "minnmt": __version__,
-        **{name: package_version(name) for name in packages},
-    }
-
-
-def cpu_model():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:  # not Linux
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def package_version(name):
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def measure_limits(bench):

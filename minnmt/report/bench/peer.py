@@ -3,8 +3,8 @@
 import numpy as np
 
 from ...errors import UserError
-from .tables import Table
-from .timing import SIDES_APART, interleave, ratios, spread
+from ..tables import Table
+from ..timing import SIDES_APART, interleave, ratios, spread
 from .variants import BATCH, Variant, decoder
 from .yardstick import random_lists
 

@@ -4,27 +4,18 @@ import io
 
 import numpy as np
 
-from ...errors import UserError
 from ...files import write_bytes
+from ..plots import STYLES as LINES
+from ..plots import load_figure
+from ..timing import quartiles
 from .growth import AXES
-from .timing import quartiles
 
-# readable in black and white: full is a solid line with discs, lists are dashed with open squares
-STYLES = {"full": dict(linestyle="-", marker="o"), "top": dict(linestyle="--", marker="s", markerfacecolor="white")}
-
-
-def load_matplotlib():
-    """Import it; only now, for minnmt does not need it."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UserError("--plot needs matplotlib, which is not installed: pip install matplotlib") from None
-    return Figure
+STYLES = {"full": LINES[0], "top": LINES[1]}
 
 
 def plot_growth(tables, path):
     """Tables of the section growth -> a file, .svg or .png: a panel for each axis."""
-    figure = load_matplotlib()(figsize=(9, 6.5), layout="constrained")
+    figure = load_figure()(figsize=(9, 6.5), layout="constrained")
     records = [record for table in tables if table.section == "growth" for record in table.records]
     for panel, (axis, label) in zip(figure.subplots(2, 2).flat, AXES.items()):
         draw_axis(panel, [record for record in records if record["axis"] == axis])

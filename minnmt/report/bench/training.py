@@ -17,8 +17,8 @@ from ...train.gradients import Workers
 from ...train.loop import gradient_step
 from ...train.run import Run
 from ...train.settings import Settings
-from .tables import Table
-from .timing import SIDES_APART, interleave, number, ratios, spread
+from ..tables import Table
+from ..timing import SIDES_APART, interleave, number, ratios, spread
 from .yardstick import random_list, with_words
 
 REPEATS = 2  # an update takes seconds

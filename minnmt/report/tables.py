@@ -1,6 +1,9 @@
 """Tables: texts for the reader, side by side with full records for JSON."""
 
+import textwrap
 from dataclasses import dataclass, field
+
+WIDTH = 120  # of notes; a table is as wide as it has to be
 
 
 @dataclass
@@ -31,7 +34,8 @@ def format_table(table):
         return "  ".join([first, *others]).rstrip()
 
     yield f"== {table.section}: {table.title}"
-    yield from table.notes
+    for note in table.notes:
+        yield from textwrap.wrap(note, WIDTH)
     yield line(table.headings)
     yield "  ".join("-" * width for width in widths)
     yield from map(line, table.rows)

@@ -1,0 +1,90 @@
+"""reproduce: the paper's tables and figure."""
+
+import shlex
+import sys
+
+import click
+
+from ..errors import UsageError
+from ..train.settings import Settings
+from .options import COUNT, FILE, POSITIVE, Number, Path, setting, training_threads
+from .train import check_text_options
+
+NAMES = ("deen-table", "epochs-figure", "threshold-table", "iten-table", "dynamic-table", "lists-table", "all")
+EMBEDDED_EPOCHS = 3  # for each of the five models: all exhibits within twenty minutes
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, type=click.Choice(NAMES), metavar="EXHIBIT...")
+@click.option("-o", "--output", type=Path(), default="runs/reproduce", show_default=True, help="Models, measurements.")
+@click.option("--results", type=Path(), help="Where tables and figures go. [default: the output directory]")
+@click.option("--src", type=FILE, help="Source training text. [default: embedded corpus]")
+@click.option("--trg", type=FILE, help="Its translation.")
+@click.option("--dev-src", type=FILE, help="Source text to validate on.")
+@click.option("--dev-trg", type=FILE, help="Its translation.")
+@click.option("--test-src", type=FILE, help="Source text to score. [default: the dev text]")
+@click.option("--test-trg", type=FILE, help="Its translation.")
+@click.option(
+    "--units", type=click.Choice(["bpe", "words", "both"]), default="both", show_default=True,
+    help="Models of the deen-table.",
+)  # fmt: skip
+@setting("bpe", "BPE merges on each side, of the models that are not of words.", type=POSITIVE)
+@setting("vocab_size", "Words in each vocabulary, eos and UNK included, 0 = all.", type=COUNT)
+@setting("max_train_length", "Leave out training pairs with more units than this on a side.", type=POSITIVE)
+@setting("embedding", "Size of the word embeddings.", type=POSITIVE)
+@setting("hidden", "Size of the recurrent states.", type=POSITIVE)
+@setting("dropout", "Share of values dropped while training.", type=Number(0, 1, max_open=True))
+@setting("batch_size", "Sentence pairs per update.", type=POSITIVE)
+@setting("learning_rate", "Adam's step size.", type=Number(0, min_open=True))
+@click.option("--epochs", type=POSITIVE, help=f"[default: {EMBEDDED_EPOCHS} for the embedded corpus, else 5]")
+@setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
+@setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)
+@setting("dynamic_vocab", "Train with a softmax over N candidates a source word, 0 = all words.", type=COUNT)
+@setting("seed", "Of every random number.", type=COUNT)
+@click.option("--max-minutes", type=Number(0, min_open=True), help="Of training, for each model.")
+@click.option("--speed-sentences", type=POSITIVE, default=100, show_default=True, help="That are decoded for speed.")
+@click.option("--repeats", type=POSITIVE, default=10, show_default=True, help="Of every measurement of speed.")
+@click.option("--threads", type=POSITIVE, help="[default: all processors]")
+def reproduce(names, output, results, units, max_minutes, speed_sentences, repeats, **options):
+    """Make the paper's tables and figure, on the embedded corpus or on any text.
+
+    \b
+    python cli.py reproduce all
+    python cli.py reproduce deen-table --src train.de --trg train.en --dev-src dev.de --dev-trg dev.en -o runs/paper
+
+    \b
+    Exhibits:
+      deen-table       Table 1: lists of 20 to 200, learned in three ways, for BPE and for words
+      epochs-figure    Figure 1: lists by the epoch in which they were learned
+      threshold-table  Table 2: which attention weights are counted
+      iten-table       Table 3: another language pair (embedded corpus: English to German)
+      dynamic-table    training with a softmax over lists, which the paper proposes
+      lists-table      lists from attention, aligners, co-occurrence, frequency and chance
+      all              every one of them; with a text of your own, all but iten-table
+
+    Trains the models that are needed, measures, and writes NAME.md, .tsv, .json, and .png for the figure. What is
+    finished is not done again: after Ctrl-C the same command goes on.
+    """
+    from pathlib import Path as FilePath
+
+    from ..files import make_directory
+    from ..report.plots import load_figure
+    from ..report.reproduce import Lab, chosen_exhibits, run_exhibits
+    from ..report.tables import format_table
+
+    options["threads"] = options["threads"] or training_threads(options["batch_size"])
+    options["epochs"] = options["epochs"] or (Settings.epochs if options["src"] else EMBEDDED_EPOCHS)
+    check_text_options(options)
+    if "-" in options.values():
+        raise UsageError("the text is read several times: it cannot come from standard input (-)")
+    names = chosen_exhibits(names, own_text=bool(options["src"]))
+    if "epochs-figure" in names:
+        load_figure()  # before the work, not after it
+    results = FilePath(results or output)
+    make_directory(results)
+    lab = Lab(output, Settings(**options), max_minutes, speed_sentences, repeats)
+    command = "python cli.py " + shlex.join(sys.argv[1:])
+    chosen_units = ("bpe", "words") if units == "both" else (units,)
+    for name, table in run_exhibits(names, lab, results, command, chosen_units):
+        click.echo("\n".join([*format_table(table), ""]))
+        click.echo(f"{results / name}.md", err=True)

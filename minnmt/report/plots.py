@@ -1,0 +1,172 @@
+"""Figures for the notebooks and reports: arrays and words in, a matplotlib Figure out. Needs the extra `tutorials`.
+
+matplotlib is imported only when a figure is drawn. Everything is readable in black and white: shades of grey, line
+styles and markers, never colour alone. A Figure shows itself at the end of a notebook cell and has savefig.
+"""
+
+from itertools import cycle
+
+import numpy as np
+
+from ..errors import UserError
+
+STYLES = (
+    dict(linestyle="-", marker="o"),
+    dict(linestyle="--", marker="s", markerfacecolor="white"),
+    dict(linestyle=":", marker="^"),
+    dict(linestyle="-.", marker="D", markerfacecolor="white"),
+)
+
+
+def load_figure():
+    """matplotlib's Figure; only now, for minnmt does not need it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UserError("a figure needs matplotlib, which is not installed: pip install matplotlib") from None
+    return Figure
+
+
+def new_figure(width, height, n_columns=1):
+    """A Figure and its axes, without the upper and right border."""
+    figure = load_figure()(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(1, n_columns, squeeze=False)[0]
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def attention_heatmap(alpha, src_words, trg_words, gold=(), title=""):
+    """alpha (T,S): a row for each target word, darker is more; gold: links (source, target) drawn as frames."""
+    T, S = np.shape(alpha)
+    figure, (axis,) = new_figure(1.5 + 0.42 * S, 1.2 + 0.36 * T)
+    axis.spines[["top", "right"]].set_visible(True)
+    image = axis.imshow(alpha, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+    for i, j in gold:
+        axis.add_patch(frame(i, j))
+    axis.set_xticks(range(S), src_words, rotation=60, ha="left", rotation_mode="anchor")
+    axis.set_yticks(range(T), trg_words)
+    axis.xaxis.tick_top()
+    axis.set_xlabel("source" + ("; frames: gold alignment" if len(gold) else ""))
+    axis.set_ylabel("target")
+    axis.set_title(title)
+    figure.colorbar(image, ax=axis, label="attention weight", shrink=0.8)
+    return figure
+
+
+def frame(i, j):
+    """An open square around the cell in column i, row j."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((i - 0.45, j - 0.45), 0.9, 0.9, fill=False, linewidth=1.6, edgecolor="black", linestyle="--")
+
+
+def candidate_bars(words, probs, title=""):
+    """A source word's candidates, the best at the top, with their probabilities."""
+    figure, (axis,) = new_figure(5.5, 0.8 + 0.24 * len(words))
+    places = np.arange(len(words))
+    axis.barh(places, probs, color="0.6", edgecolor="black")
+    axis.set_yticks(places, words)
+    axis.invert_yaxis()
+    axis.set_xlabel("p(target | source)")
+    axis.set_title(title)
+    return figure
+
+
+def beam_tree(nodes, title=""):
+    """nodes: [(name, parent's name or None, word, score, state)], parents first; state: "kept", "cut" or "ended".
+
+    Time runs to the right. Kept hypotheses have a solid frame, ended ones a double one, cut ones grey letters.
+    """
+    depth, height = tree_places(nodes)
+    n_steps, n_leaves = max(depth.values()) + 1, max(height.values()) + 1
+    figure, (axis,) = new_figure(1.6 * n_steps + 0.6, 0.42 * n_leaves + 0.6)
+    looks = {
+        "kept": dict(color="black", bbox=dict(boxstyle="round", facecolor="white", edgecolor="black")),
+        "cut": dict(color="0.55", bbox=dict(boxstyle="round", facecolor="white", edgecolor="0.8", linestyle=":")),
+        "ended": dict(color="black", bbox=dict(boxstyle="round", facecolor="0.88", edgecolor="black", linewidth=2)),
+    }
+    for name, parent, word, score, state in nodes:
+        x, y = depth[name], height[name]
+        if parent is not None:
+            grey = "0.75" if state == "cut" else "black"
+            axis.plot([depth[parent], x], [height[parent], y], color=grey, linewidth=0.8, zorder=0)
+        text = word if score is None else f"{word}\n{score:.2f}"
+        axis.text(x, y, text, ha="center", va="center", fontsize=8, **looks[state])
+    axis.set_xlim(-0.5, n_steps - 0.5)
+    axis.set_ylim(n_leaves - 0.5, -0.5)
+    axis.set_axis_off()
+    axis.set_title(title)
+    return figure
+
+
+def tree_places(nodes):
+    """-> {name: depth}, {name: height}: leaves one below the other, a parent in the middle of its children."""
+    depth, children = {}, {}
+    for name, parent, *_ in nodes:
+        depth[name] = 0 if parent is None else depth[parent] + 1
+        children.setdefault(name, [])
+        if parent is not None:
+            children[parent].append(name)
+    height, n_leaves = {}, 0
+
+    def place(name):
+        nonlocal n_leaves
+        for child in children[name]:
+            place(child)
+        if children[name]:
+            height[name] = float(np.mean([height[child] for child in children[name]]))
+        else:
+            height[name], n_leaves = float(n_leaves), n_leaves + 1
+
+    for name, parent, *_ in nodes:
+        if parent is None:
+            place(name)
+    return depth, height
+
+
+def learning_curves(curves, xlabel, ylabel, title="", log=False):
+    """curves: {label: (x values, y values)} -> a line each."""
+    figure, (axis,) = new_figure(6, 3.6)
+    for (label, (x, y)), style in zip(curves.items(), cycle(STYLES)):
+        axis.plot(x, y, color="black", label=label, markersize=4 if len(x) < 30 else 0, **style)
+    axis.set_xlabel(xlabel)
+    axis.set_ylabel(ylabel)
+    axis.set_title(title)
+    if log:
+        axis.set_yscale("log")
+    if len(curves) > 1:
+        axis.legend(frameon=False)
+    return figure
+
+
+def speedup_curve(curves, xlabel, ylabel="times as fast as all words", title=""):
+    """curves: {label: (x values, list of repeats for each)} -> medians with quartile bars; 1 is a thin line."""
+    figure, (axis,) = new_figure(6, 3.6)
+    for (label, (x, repeats)), style in zip(curves.items(), cycle(STYLES)):
+        low, middle, high = np.array([np.percentile(values, [25, 50, 75]) for values in repeats]).T
+        bars = [middle - low, high - middle]
+        axis.errorbar(x, middle, bars, color="black", capsize=3, label=label, markersize=5, **style)
+    axis.axhline(1, color="0.6", linewidth=0.8)
+    axis.set_ylim(bottom=0)
+    axis.set_xlabel(xlabel)
+    axis.set_ylabel(ylabel)
+    axis.set_title(title)
+    axis.legend(frameon=False)
+    return figure
+
+
+def epochs_curve(epochs, bleu, candidates, full_bleu):
+    """The paper's Figure 1: BLEU, and candidates a source word, by the epoch in which the alignments were learned."""
+    figure, (left, right) = new_figure(8.5, 3.4, 2)
+    left.plot(epochs, bleu, color="black", label="lists of one epoch", **STYLES[0])
+    left.axhline(full_bleu, color="black", linestyle="--", linewidth=0.9, label="all words")
+    left.set_ylabel("BLEU")
+    left.legend(frameon=False)
+    right.plot(epochs, candidates, color="black", **STYLES[1])
+    right.set_ylabel("candidates a source word")
+    right.set_ylim(bottom=0)
+    for axis in (left, right):
+        axis.set_xlabel("epoch of the alignments")
+        axis.locator_params(axis="x", integer=True)
+    return figure

@@ -1,0 +1,33 @@
+"""The paper's tables and figure, and two more, each on one command: `python cli.py reproduce`.
+
+    paper      what the paper reports
+    lab        models, counts and measurements, each made once and kept
+    measure    quality and speed
+    exhibits   from measurements to tables
+    output     Markdown, TSV, JSON and PNG
+"""
+
+from ...errors import UsageError
+from .exhibits import EXHIBITS, deen_table
+from .lab import Lab
+from .output import write_exhibit
+
+
+def run_exhibits(names, lab, results, command, units):
+    """Make each exhibit and write it into the directory `results`; yields (name, Table)."""
+    for name in names:
+        table = deen_table(lab, units) if name == "deen-table" else EXHIBITS[name](lab)
+        write_exhibit(table, name, results, lab, command)
+        yield name, table
+
+
+def chosen_exhibits(names, own_text):
+    """The exhibits that are meant, in their order; for a text of one's own, "all" has no second language pair."""
+    if "all" in names:
+        if len(names) > 1:
+            raise UsageError("all stands alone: it means every exhibit")
+        return [name for name in EXHIBITS if not (own_text and name == "iten-table")]
+    return [name for name in EXHIBITS if name in names]
+
+
+__all__ = ["EXHIBITS", "Lab", "chosen_exhibits", "run_exhibits"]

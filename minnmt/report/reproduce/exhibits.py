@@ -1,0 +1,216 @@
+"""The exhibits: each takes a Lab, has it measure what is missing, and returns a Table.
+
+Table 1 of the paper is deen-table, its Figure 1 epochs-figure, Table 2 threshold-table, Table 3 iten-table. Two more:
+dynamic-table, which the paper proposes, and lists-table, which compares lists of other origins. Notebook 09.
+"""
+
+from dataclasses import asdict
+
+from ...model.directory import load_model
+from ...search.beam import SearchSettings
+from ...search.unknown import Replacer
+from ..audit import audit, decode_both
+from ..coverage import ALL, negation_words
+from ..tables import Table
+from ..timing import ratios, spread
+from .measure import BATCH, decoding_seconds, quality, update_words_per_second
+from .paper import BPE, ROWS, THRESHOLDS, TOPNS, WORDS, paper_cells
+
+SOURCES = {"scratch": "training", "continued": "one more epoch", "fastalign": "fast_align"}
+TOPN = 100  # where only one list is looked at
+ORIGINS = ("scratch", "model1", "fastalign", "cooc", "frequent", "random")
+DYNAMIC = (  # the model, how lists are made in its training, and the same in words
+    ("bpe", "off", "none: all words"),
+    ("batch", "batch", "one for each batch"),
+    ("epoch", "epoch", "one for each pair"),
+)
+
+
+def translated(lab, name, source=None, topn=TOPN, which="test", replacer=None):
+    """The quality of a model with lists from a source of counts, or with all words; measured once."""
+    lists = f"{source} {topn}" if source else "full"
+    label = f"{name}: {lists}" + ("" if which == "test" else f" on {which}")
+
+    def measure():
+        selector = lab.selector(name, source, topn) if source else None
+        return quality(lab.model(name), lab.split(name, which), selector, lab.settings.threads, replacer)
+
+    return lab.once(label, measure)
+
+
+def lists_exhibit(lab, title, models):
+    """Lists of 20 to 200 candidates, learned in three ways, against all words. models: {name: BPE or WORDS}."""
+    table = Table(
+        "lists", title,
+        ("units", "lists from", "n", "speedup", "in batches", "candidates", "% of words", "BLEU", "TER",
+         "paper: speedup", "paper: candidates"),
+        (
+            f"Speedup: time of full decoding / time with lists, one sentence at a time and {BATCH} at a time; "
+            f"{lab.n_speed} test sentences, beam 5, {lab.settings.threads} threads, medians of {lab.repeats} runs in "
+            "turns, with quartiles. Candidates: words of a list / source words.",
+        ),
+    )  # fmt: skip
+    for name, units in models.items():
+        add_list_rows(table, lab, name, units)
+    return table
+
+
+def add_list_rows(table, lab, name, units):
+    """The rows of one model."""
+    model = lab.model(name)
+    V = len(model.trg.vocab)
+    keys = [(source, n) for source in SOURCES for n in TOPNS]
+    seconds = lab.once(f"{name}: speed of decoding", measure_speed, lab, name, keys)
+    replacer = Replacer(model, lab.counts(name, "scratch")) if units == WORDS else None
+    if replacer:
+        table.notes += ("Unknown words of the model of words are replaced by means of the table of its counts.",)
+    full = translated(lab, name, replacer=replacer)
+    label = f"{name}, {V:,}"
+    table.add(
+        {"model": name, "units": units, "lists": "full", "vocabulary": V, "seconds": seconds["full"], **full},
+        label, "none: all words", "-", "1", "1", "-", "100", f"{full['bleu']:.2f}", f"{full['ter']:.2f}",
+        f"1 ({ROWS[units].vocabulary:,})", "-",
+    )  # fmt: skip
+    for source, n in keys:
+        q, times = translated(lab, name, source, n, replacer=replacer), seconds[f"{source} {n}"]
+        gains = {how: ratios(seconds["full"][how], times[how]) for how in times}
+        record = {"model": name, "units": units, "lists": source, "n": n, "seconds": times, **q}
+        table.add(
+            {**record, "speedup": {how: gain.tolist() for how, gain in gains.items()}},
+            label, SOURCES[source], n, spread(gains["alone"]), spread(gains["batches"]), f"{q['candidates']:.1f}",
+            f"{100 * q['list'] / V:.2f}", f"{q['bleu']:.2f}", f"{q['ter']:.2f}", *paper_cells(units, n),
+        )  # fmt: skip
+
+
+def measure_speed(lab, name, keys):
+    """Full decoding and decoding with all the lists, in turns."""
+    selectors = {"full": None, **{f"{source} {n}": lab.selector(name, source, n) for source, n in keys}}
+    lines = [line for line in lab.split(name, "test").src if line.strip()][: lab.n_speed]
+    return decoding_seconds(lab.model(name), lines, selectors, lab.repeats, lab.settings.threads)
+
+
+def deen_table(lab, units=(BPE, WORDS)):
+    """Table 1."""
+    return lists_exhibit(lab, "Decoding with lists and with all words", {name: name for name in units})
+
+
+def iten_table(lab):
+    """Table 3: another language pair; without a text of its own, the embedded corpus from English to German."""
+    if lab.settings.src:
+        return lists_exhibit(lab, "Decoding with lists: another language pair", {"bpe": BPE})
+    return lists_exhibit(lab, "Decoding with lists: the embedded corpus, English to German", {"reversed": BPE})
+
+
+def epochs_figure(lab, name="bpe"):
+    """Figure 1: the model stays, the counts are those of one epoch of its training."""
+    full = translated(lab, name)
+    table = Table(
+        "epochs", f"Lists of {TOPN} from the attention of a single epoch, the model fixed",
+        ("epoch", "candidates", "BLEU", "against full"),
+        (f"BLEU with all words: {full['bleu']:.2f}.",),
+    )  # fmt: skip
+    for epoch in lab.counted_epochs(name):
+        q = translated(lab, name, f"epoch{epoch}")
+        record = {"epoch": epoch, "full_bleu": full["bleu"], **q}
+        table.add(record, epoch, f"{q['candidates']:.1f}", f"{q['bleu']:.2f}", f"{q['bleu'] - full['bleu']:+.2f}")
+    return table
+
+
+def threshold_table(lab, name="bpe"):
+    """Table 2: which attention weights are counted."""
+    table = Table(
+        "thresholds", f"The threshold of counting, lists of {TOPN}",
+        ("threshold", "candidates", "dev BLEU", "dev TER", "test BLEU", "test TER", "cells", "density, %", "MB"),
+        (
+            "Counted in a pass over the training text with the finished model (align --frozen). Candidates: on the "
+            "test text. MB: the matrix in memory, 8 bytes a cell and 8 a source word.",
+        ),
+    )  # fmt: skip
+    for threshold in THRESHOLDS:
+        counts = lab.counts(name, f"frozen {threshold}")
+        found = {which: translated(lab, name, f"frozen {threshold}", which=which) for which in ("dev", "test")}
+        density, nbytes = counts.n_cells / (counts.n_src * counts.n_trg), 8 * (counts.n_cells + counts.n_src + 1)
+        record = {"threshold": threshold, **found, "cells": counts.n_cells, "density": density, "bytes": nbytes}
+        scores = [f"{q[score]:.2f}" for q in found.values() for score in ("bleu", "ter")]
+        table.add(
+            record, threshold, f"{found['test']['candidates']:.1f}", *scores, f"{counts.n_cells:,}",
+            f"{100 * density:.3f}", f"{nbytes / 1e6:.2f}",
+        )  # fmt: skip
+    return table
+
+
+def dynamic_table(lab):
+    """Dynamic vocabulary selection in training, which the paper proposes and does not measure."""
+    table = Table(
+        "dynamic", f"Training with a softmax over lists of {TOPN} candidates a source word",
+        ("lists", "words/s", "x full", "dev perplexity", "dev BLEU", "test BLEU", "test BLEU, lists"),
+        (
+            "Words/s: target words of updates in turns, medians and quartiles. Perplexity is that of the full softmax. "
+            f"BLEU is of greedy search on dev, as in training, and of beam 5 on test: all words, and lists of {TOPN}.",
+        ),
+    )  # fmt: skip
+    speeds = lab.once("speed of updates", measure_updates, lab)
+    for name, how, text in DYNAMIC:
+        lab.model(name)
+        best = max(lab.found[f"training of {name}"], key=lambda row: (row["dev_bleu"], -row["dev_perplexity"]))
+        full, listed = translated(lab, name), translated(lab, name, "scratch")
+        record = {"lists": how, "words_per_second": speeds[how], "best": best, "full": full, "listed": listed}
+        table.add(
+            record, text, spread(speeds[how]), spread(ratios(speeds[how], speeds["off"])),
+            f"{best['dev_perplexity']:.2f}", f"{best['dev_bleu']:.2f}", f"{full['bleu']:.2f}", f"{listed['bleu']:.2f}",
+        )  # fmt: skip
+    return table
+
+
+def measure_updates(lab):
+    """Words a second of the three kinds of updates, with the lists of the trained model."""
+    selector = lab.selector("bpe", "scratch", TOPN)
+    model = load_model(lab.model_directory("bpe"))  # a copy of its own: it changes
+    return update_words_per_second(model, lab.variant("bpe"), lab.split("bpe", "train"), selector, lab.repeats)
+
+
+def lists_table(lab, name="bpe"):
+    """Lists of other origins at the same n."""
+    kinds = ("numbers", "capitalised, elsewhere", "negations")
+    table = Table(
+        "origins", f"Lists of {TOPN} candidates a source word, by their origin",
+        ("lists from", "words", "identical, %", "BLEU", "against full", "mass kept", "covered, %", *kinds),
+        (
+            "Identical: outputs that are those of full decoding. Mass: the mean probability that listed words have at "
+            "a step of the full softmax. Covered: words of the references that the lists can write, all and by kind.",
+        ),
+    )  # fmt: skip
+    for origin in ORIGINS:
+        found = lab.once(f"{name}: audit of {origin}", audited, lab, name, origin)
+        bleu = next(score for score in found["scores"] if score["name"] == "BLEU")
+        rows = {row["name"]: row for row in found["coverage"]["rows"]}
+        covered = [share(rows[kind]["words_covered"], rows[kind]["words"]) for kind in (ALL, *kinds)]
+        table.add(
+            {"origin": origin, **found}, "attention (training)" if origin == "scratch" else origin,
+            f"{found['lists']['words_per_sentence']:,.0f}", share(found["identical"], found["sentences"]),
+            f"{bleu['list']:.2f}", f"{bleu['difference']:+.2f}", f"{found['mass_output']['mean']:.4f}", *covered,
+        )  # fmt: skip
+    return table
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.1f}" if whole else "-"
+
+
+def audited(lab, name, origin):
+    """An audit's numbers, without its sentences."""
+    model, split, threads = lab.model(name), lab.split(name, "test"), lab.settings.threads
+    selector = lab.selector(name, origin, TOPN)
+    decodings = decode_both(split.src, model, selector, SearchSettings(), n_threads=threads)
+    found = asdict(audit(split, decodings, model, selector, None, negation_words(), threads))
+    return {key: value for key, value in found.items() if key not in ("divergences", "summary")}
+
+
+EXHIBITS = {
+    "deen-table": deen_table,
+    "epochs-figure": epochs_figure,
+    "threshold-table": threshold_table,
+    "iten-table": iten_table,
+    "dynamic-table": dynamic_table,
+    "lists-table": lists_table,
+}

@@ -1,0 +1,182 @@
+"""The laboratory: a directory in which models are trained, counts are made and measurements are kept, each once.
+
+    DIR/models/NAME/        a run of training, as `python cli.py train` makes it
+    DIR/measurements.json   what was measured, by name; what is there is not measured again
+    DIR/corpus/             the embedded corpus as files, for the model that translates from English
+
+An interrupted experiment goes on where it stopped: a run from its checkpoint, measurements after the last one.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from ...align.accumulator import add_counts
+from ...align.candidates import best_candidates
+from ...align.counts import Counts
+from ...align.selector import Selector
+from ...align.sources import CONTROLS, make_selector
+from ...errors import UsageError, UserError
+from ...files import make_directory, read_text, write_atomically
+from ...model.directory import load_model
+from ...text.corpus.write import write_corpus
+from ...train.data import load_split
+from ...train.loop import Limits, finished, train
+from ...train.run import new_run, resume_run
+from ...train.settings import Settings
+from ...train.status import Status
+from ..aligning import align_units, last_learning_rate, learn_attention
+from ..validation import validate
+
+FIRST_COUNTED = 2  # the epoch from which counts are added up, as DESIGN and the paper have it
+ITERATIONS = 5  # of the statistical aligners
+
+
+@dataclass
+class Lab:
+    """One set of experiments: a text, a network, and what came of them so far."""
+
+    directory: Path
+    settings: Settings  # of the model with BPE; the others differ from it in one thing each. All count every epoch
+    max_minutes: float | None = None  # of training, for each model
+    n_speed: int = 100  # test sentences whose decoding is timed
+    repeats: int = 10
+    status: Status = field(default_factory=Status)
+
+    def __post_init__(self):
+        self.directory = Path(self.directory)
+        self.settings = replace(self.settings, align_from_epoch=1)  # the figure shows the first epoch as well
+        make_directory(self.directory / "models")
+        self.path = self.directory / "measurements.json"
+        self.found = self.load()
+        self.models = {}
+
+    # What was measured
+
+    def setup(self):
+        """All that decides the numbers, for JSON."""
+        return {
+            "settings": asdict(self.settings), "max_minutes": self.max_minutes, "n_speed": self.n_speed,
+            "repeats": self.repeats,
+        }  # fmt: skip
+
+    def load(self):
+        """The measurements so far; those of another setup are refused."""
+        if not self.path.exists():
+            return {}
+        try:
+            kept = json.loads(read_text(self.path))
+            setup, found = kept["setup"], kept["found"]
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{self.path} is damaged: remove it to measure again") from None
+        if setup != self.setup():
+            changed = [name for name in setup["settings"] if setup["settings"][name] != asdict(self.settings).get(name)]
+            changed += [name for name in setup if name != "settings" and setup[name] != self.setup()[name]]
+            raise UsageError(
+                f"{self.directory} holds experiments with other settings ({', '.join(changed) or 'another version'}): "
+                "choose another directory with -o"
+            )
+        return found
+
+    def once(self, name, measure, *arguments):
+        """What measure(*arguments) gives, numbers and texts; kept on disk at once, so that it is called only once."""
+        if name not in self.found:
+            self.status.line(f"{name} ...")
+            self.found[name] = measure(*arguments)
+            text = json.dumps({"setup": self.setup(), "found": self.found}, indent=1, ensure_ascii=False)
+            write_atomically(self.path, text + "\n")
+        return self.found[name]
+
+    # Models
+
+    def variant(self, name):
+        """The Settings of a model by its name."""
+        s = self.settings
+        if name == "words":
+            return replace(s, bpe=0)
+        if name in ("batch", "epoch"):
+            return replace(s, dynamic_vocab=100, dynamic_lists=name)
+        if name == "reversed":
+            return self.reversed_text(s)
+        return s
+
+    def reversed_text(self, settings):
+        """The embedded corpus from English to German: files, because a run's own corpus has one direction."""
+        corpus = self.directory / "corpus"
+        if not (corpus / "test.align").exists():
+            write_corpus(corpus, Settings.seed, overwrite=True)
+        names = {"": "train", "dev_": "dev", "test_": "test"}
+        sides = {"src": "en", "trg": "de"}
+        paths = {a + b: str((corpus / f"{names[a]}.{sides[b]}").resolve()) for a in names for b in sides}
+        return replace(settings, **paths)
+
+    def model_directory(self, name):
+        return self.directory / "models" / name
+
+    def model(self, name):
+        """A trained Model; trained now if it is not there yet."""
+        if name not in self.models:
+            self.once(f"training of {name}", self.train, name)
+            self.models[name] = load_model(self.model_directory(name))
+        return self.models[name]
+
+    def train(self, name):
+        """Train a model to its end, or go on where its training was interrupted -> its log."""
+        directory, settings = self.model_directory(name), self.variant(name)
+        if (directory / "config.json").exists():
+            run = resume_run(directory)
+        else:
+            run = new_run(directory, settings, self.status.line)
+        limits = Limits(self.max_minutes)
+        end = train(run, partial(validate, n_threads=settings.threads), self.status, limits)
+        self.status.clear()
+        if limits.stop and not finished(run.settings, run.progress):
+            self.status.line("the state is saved: the same command goes on from here")
+            raise KeyboardInterrupt
+        if not run.progress.log:
+            raise UserError(f"training of {name} ended before its first epoch ({end}): give it more --max-minutes")
+        return run.progress.log
+
+    def split(self, name, which):
+        """A model's text: "train", "dev" or "test"."""
+        return load_split(self.variant(name), which)
+
+    # Counts
+
+    def counts(self, name, source):
+        """The counts of a model by their source: "scratch", "epochN", "continued", "frozen THRESHOLD" or an aligner."""
+        directory, model = self.model_directory(name), self.model(name)
+        sizes = len(model.src.vocab), len(model.trg.vocab)
+        if source == "scratch":
+            epochs = self.counted_epochs(name)
+            chosen = [e for e in epochs if e >= FIRST_COUNTED] or epochs
+            return add_counts(Counts.load(directory / f"alignments.epoch{e}.npz", *sizes) for e in chosen)
+        path = directory / f"alignments.{source.replace(' ', '-')}.npz"
+        if not path.exists():
+            self.status.line(f"counting: {source}, for the model {name}")
+            self.make_counts(name, source).save(path)
+        return Counts.load(path, *sizes)
+
+    def counted_epochs(self, name):
+        paths = self.model_directory(name).glob("alignments.epoch*.npz")
+        return sorted(int(path.name.split(".")[1].removeprefix("epoch")) for path in paths)
+
+    def make_counts(self, name, source):
+        """The counts of a source that training does not leave behind."""
+        settings, split = self.variant(name), self.split(name, "train")
+        if source == "continued" or source.startswith("frozen"):
+            model = load_model(self.model_directory(name))  # a copy of its own: it learns
+            frozen = source != "continued"
+            if frozen:
+                settings = replace(settings, align_threshold=float(source.split()[1]))
+            rate = last_learning_rate(self.model_directory(name), settings)
+            return learn_attention(model, split, settings, rate, frozen, self.status)
+        return align_units(source, self.model(name), split, ITERATIONS, self.status)[0]
+
+    def selector(self, name, source, topn):
+        """What chooses the words of a sentence: topn candidates a source word from these counts, or a control."""
+        model = self.model(name)
+        if source in CONTROLS:
+            return make_selector([source], None, topn, len(model.src.vocab), len(model.trg.vocab))
+        return Selector(best_candidates(self.counts(name, source), topn))

@@ -1,0 +1,80 @@
+"""What is measured of a model: translation quality with a list, speed of decoding, speed of updates."""
+
+import numpy as np
+
+from ...search.beam import SearchSettings
+from ...search.fast import FastEngine
+from ...search.translate import Translator
+from ...text.batches import epoch_order
+from ...train.adam import Adam
+from ...train.checkpoint import Progress
+from ...train.data import encode_pairs
+from ...train.dynamic import BatchWords, EpochWords
+from ...train.gradients import Workers
+from ...train.loop import gradient_step
+from ...train.run import Run
+from ..scores import all_scores
+from ..timing import interleave
+
+BATCH = 16  # sentences, where speed in batches is measured
+UPDATES = 5  # a repeat
+
+
+def quality(model, split, selector, n_threads, replacer=None):
+    """Translate the split -> {"bleu", "ter", "chrf", "list", "candidates"}; the last two None without a selector."""
+    settings = SearchSettings(keep_attention=replacer is not None)
+    translator = Translator(model, settings, n_threads=n_threads, selector=selector, replacer=replacer)
+    found = translator.translate(split.src)
+    names = {"BLEU": "bleu", "TER": "ter", "chrF2": "chrf"}
+    result = {names[s.name]: s.value for s in all_scores([t.best for t in found], split.trg)}
+    real = [t for t in found if t.src_units]
+    sizes = {
+        "list": float(np.mean([t.list_size for t in real])),
+        "candidates": float(np.mean([t.list_size / len(t.src_units) for t in real])),
+    }
+    return {**result, **(sizes if selector else {"list": None, "candidates": None})}
+
+
+def decoding_seconds(model, lines, selectors, repeats, n_threads):
+    """Decode the lines in turns with every selector {name: selector, or None for all words}.
+
+    -> {name: {"alone": seconds of each repeat, "batches": the same}}, one sentence at a time and BATCH at a time.
+    Choosing the lists is part of the time.
+    """
+    engine = FastEngine(model.params)
+    cases = {}
+    for name, selector in selectors.items():
+        alone = Translator(model, n_threads=n_threads, selector=selector, engine=engine)
+        batches = Translator(model, batch_size=BATCH, n_threads=n_threads, selector=selector, engine=engine)
+        cases[name, "alone"] = lambda t=alone: [t.translate([line]) for line in lines]
+        cases[name, "batches"] = lambda t=batches: t.translate(lines)
+    found = interleave(cases, repeats)
+    return {name: {how: found[name, how].seconds for how in ("alone", "batches")} for name in selectors}
+
+
+def update_words_per_second(model, settings, split, counts_selector, repeats):
+    """Updates in turns with a softmax over all words, over a list for each batch, over a list for each pair.
+
+    -> {"off", "batch", "epoch": target words a second of each repeat}. The model's parameters change.
+    """
+    src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
+    order = epoch_order(src, trg, settings.batch_size, settings.pool, np.random.default_rng(1))[:UPDATES]
+    used = np.unique(np.concatenate(order))
+    place = {int(k): i for i, k in enumerate(used)}
+    src, trg = [src[k] for k in used], [trg[k] for k in used]
+    order = [[place[int(k)] for k in chosen] for chosen in order]
+    choices = {
+        "off": None, "batch": BatchWords(counts_selector, src, trg), "epoch": EpochWords(counts_selector, src, trg),
+    }  # fmt: skip
+    adam, progress = Adam.for_parameters(model.params), Progress(learning_rate=1e-5)
+    run = Run(None, settings, model, adam, progress, src, trg, None, None)
+
+    def updates(words):
+        run.words = words
+        for chosen in order:
+            gradient_step(run, chosen, workers)
+
+    with Workers(model.params, settings.threads) as workers:
+        found = interleave({name: lambda w=words: updates(w) for name, words in choices.items()}, repeats)
+    n_words = sum(len(trg[k]) + 1 for chosen in order for k in chosen)
+    return {name: (n_words / np.array(timed.seconds)).tolist() for name, timed in found.items()}
