@@ -19,6 +19,7 @@ from ..train.adam import Adam
 from ..train.attention_pass import continued_counts, frozen_counts
 from ..train.checkpoint import Progress
 from ..train.data import encode_pairs, load_split
+from ..train.dynamic import BatchWords
 from ..train.run import Run
 from ..train.settings import Settings
 from .validation import attention_links
@@ -53,8 +54,11 @@ def parallel_text(model, src, trg):
     return load_split(settings, "train")
 
 
-def learn_attention(model, split, settings, learning_rate, frozen, status):
-    """Counts of the attention of one epoch over the text; without `frozen`, model.params change on the way."""
+def learn_attention(model, split, settings, learning_rate, frozen, status, selector=None):
+    """Counts of the attention of one epoch over the text; without `frozen`, model.params change on the way.
+
+    With a selector, the softmax of the updates runs over a list for each batch, as in training with --dynamic-vocab.
+    """
     src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
     if len(src) < len(split.src):
         left_out = len(split.src) - len(src)
@@ -62,6 +66,7 @@ def learn_attention(model, split, settings, learning_rate, frozen, status):
     settings = replace(settings, epochs=1, align_from_epoch=1)
     adam = None if frozen else Adam.for_parameters(model.params)
     run = Run(None, settings, model, adam, Progress(learning_rate=learning_rate), src, trg, None, None)
+    run.words = BatchWords(selector, src, trg) if selector else None
     try:
         counts = (frozen_counts if frozen else continued_counts)(run, status)
     finally:

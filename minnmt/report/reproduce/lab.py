@@ -171,7 +171,8 @@ class Lab:
             if frozen:
                 settings = replace(settings, align_threshold=float(source.split()[1]))
             rate = last_learning_rate(self.model_directory(name), settings)
-            return learn_attention(model, split, settings, rate, frozen, self.status)
+            selector = self.selector(name, "scratch", settings.dynamic_vocab) if settings.dynamic_vocab else None
+            return learn_attention(model, split, settings, rate, frozen, self.status, selector)
         return align_units(source, self.model(name), split, ITERATIONS, self.status)[0]
 
     def selector(self, name, source, topn):
