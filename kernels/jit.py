@@ -61,16 +61,16 @@ def renamed(function):
 
 
 def stamped(compiled):
-    """Numba compiles a kernel anew when the kernel's own file has changed; let it look at all of SOURCES instead."""
+    """Numba compiles a function anew when its own file has changed; let it look at all of SOURCES as well."""
     cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):  # Numba's own affair, which a later version may arrange otherwise
-        cache_file._source_stamp = SOURCES
+        cache_file._source_stamp = (SOURCES, cache_file._source_stamp)
     return compiled
 
 
 def device_function(function):
     """A small function that kernels call and the compiler inlines."""
-    return numba.njit(**OPTIONS)(function)
+    return stamped(numba.njit(**OPTIONS)(function))
 
 
 def team_size():

@@ -32,7 +32,7 @@ class Weights(NamedTuple):
 
 def few_rows_numpy(x, weights, bias, out):
     """x (P,M,E), Weights (P,N,E), bias (N) -> fills out (M,N) = scale * sum over panels of x w^T, + bias."""
-    np.matmul(x, weights.w.transpose(0, 2, 1).astype(x.dtype)).sum(axis=0, out=out)
+    np.matmul(x, weights.w.transpose(0, 2, 1).astype(x.dtype, copy=False)).sum(axis=0, out=out)
     out *= weights.scale
     out += bias
 

@@ -48,6 +48,6 @@ def end_profile():
 
 def profile_table(seconds):
     """{stage: seconds} -> the lines of a table, with each stage's share."""
-    total = sum(seconds.values()) or 1.0
-    rows = [(stage, f"{s:.3f}", f"{100 * s / total:.1f}") for stage, s in [*seconds.items(), ("sum", total)]]
-    return ["stage           seconds   share %", *(f"{stage:<14}{s:>9}{share:>10}" for stage, s, share in rows)]
+    total = sum(seconds.values())
+    rows = [(stage, s, 100 * s / (total or 1.0)) for stage, s in [*seconds.items(), ("sum", total)]]
+    return ["stage           seconds   share %", *(f"{stage:<14}{s:>9.3f}{share:>10.1f}" for stage, s, share in rows)]

@@ -1,5 +1,7 @@
 """Counts that grow: attention weights above a threshold are added cell by cell while a model trains.
 
+    count[f, e] += alpha   where alpha > threshold   (18)  f: source word, e: target word
+
 Links wait in a buffer; when it is full they are sorted by row and added to the matrix. Memory: 8 bytes for a stored
 cell, 16 while the matrix grows (the old and the new one), and a fixed part: 28 bytes a link of the buffer, some arrays
 as long as a vocabulary. A cell is a float32, exact enough up to 16 million links of weight 1.

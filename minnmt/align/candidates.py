@@ -1,6 +1,6 @@
 """From counts to candidates: the n best target words of every source word.
 
-    by source:  p(target | source) = count / sum of its row
+    by source:  p(target | source) = count / sum of its row      (19)
     by target:  p(source | target) = count / sum of its column
 
 The first cannot change the order within a row, the second can. Ties go to the lower id. Notebook 07.

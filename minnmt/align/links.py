@@ -1,4 +1,4 @@
-"""Word links from attention weights, their Pharaoh form, and the alignment error rate.
+"""Word links from attention weights, their Pharaoh form, and the alignment error rate (22).
 
 Attention is over units (BPE pieces) and eos; links are between words: the weights of a word's pieces are added up
 on the source side and averaged on the target side, and eos never takes part.
@@ -42,7 +42,7 @@ def parse_pharaoh(line, where="alignment"):
 
 
 def alignment_error_rate(found, gold):
-    """Two lists of link sets -> 1 - 2 |found and gold| / (|found| + |gold|), over the whole corpus."""
+    """Two lists of link sets -> 1 - 2 |found and gold| / (|found| + |gold|), over the whole corpus (22)."""
     common = sum(len(f & g) for f, g in zip(found, gold))
     total = sum(len(f) + len(g) for f, g in zip(found, gold))
     return 1 - 2 * common / total if total else 0.0

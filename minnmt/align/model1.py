@@ -3,6 +3,8 @@
 Every target word comes from one source word of its sentence or from NULL, all equally likely:
 
     p(trg word t_j) = sum over i = 0 .. S of  1 / (S + 1) * p(t_j | s_i)        s_0 = NULL
+    count(s_i, t_j) += p(t_j | s_i) / sum over k of p(t_j | s_k)                expected counts; then
+    p(e | f) = count(f, e) / sum over e' of count(f, e')                        (23)
 
 fastalign.py keeps all of this and only prefers some positions to others.
 

@@ -1,7 +1,9 @@
 """Selectors: which target words compete when a sentence is translated.
 
-A sentence's list is the union of its source words' candidates (eos is a source word too), and eos, UNK and the k most
-frequent words always. Every sentence has its own list, whatever batch it is in. Notebook 07.
+    list(sentence) = union of the n best of its words + eos + UNK   (20)
+
+that is, its source words' candidates (eos is a source word too), and always eos, UNK and the k most frequent words.
+Every sentence has its own list, whatever batch it is in. Notebook 07.
 """
 
 import numpy as np

@@ -90,6 +90,8 @@ def check_together(options):
         raise UsageError("--outside needs --reference FILE")
     if options["outside"] and not options["topn"]:
         raise UsageError("--outside goes with --topn N: without it no word is outside")
+    if options["reference"] and options["engine"] != "fast":
+        raise UsageError("--reference runs the network as training does, whatever the --engine: leave it out")
     if options["reference"] and (options["n_best"] > 1 or any(options[name] for name in NOT_WITH_REFERENCE)):
         names = ", ".join("--" + name.replace("_", "-") for name in NOT_WITH_REFERENCE)
         raise UsageError(f"--reference translates nothing: {names} and --n-best do not go with it")

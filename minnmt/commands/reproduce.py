@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from ..errors import UsageError
+from ..errors import UsageError, UserError
 from ..train.settings import Settings
 from .options import COUNT, FILE, POSITIVE, Number, Path, setting, training_threads
 from .train import check_text_options
@@ -71,6 +71,7 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     from ..report.plots import load_figure
     from ..report.reproduce import Lab, chosen_exhibits, run_exhibits
     from ..report.tables import format_table
+    from ..train.data import load_split
 
     options["threads"] = options["threads"] or training_threads(options["batch_size"])
     options["epochs"] = options["epochs"] or (Settings.epochs if options["src"] else EMBEDDED_EPOCHS)
@@ -80,9 +81,12 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     names = chosen_exhibits(names, own_text=bool(options["src"]))
     if "epochs-figure" in names:
         load_figure()  # before the work, not after it
+    settings = Settings(**options)
     results = FilePath(results or output)
     make_directory(results)
-    lab = Lab(output, Settings(**options), max_minutes, speed_sentences, repeats)
+    if not any(line.strip() for line in load_split(settings, "test").src):
+        raise UserError("the test text has no line with a word in it: there is nothing to score")
+    lab = Lab(output, settings, max_minutes, speed_sentences, repeats)
     command = "python cli.py " + shlex.join(sys.argv[1:])
     chosen_units = ("bpe", "words") if units == "both" else (units,)
     for name, table in run_exhibits(names, lab, results, command, chosen_units):

@@ -1,6 +1,8 @@
 """The decoder: at each step a GRU reads the previous word, attention looks at the source, a second cell mixes both.
 
-    s' = GRU(y_{t-1}, s_{t-1}),  (c, alpha) = attention(s'),  s = context_cell(s', c)
+    s'         = GRU(y_{t-1}, s_{t-1})   (1) to (3)
+    (c, alpha) = attention(s')           (5) to (7)
+    s          = context_cell(s', c)     (8) to (10)
 
 `decoder_step_forward` serves training and search alike. Notebook 03.
 """

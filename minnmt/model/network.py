@@ -56,7 +56,7 @@ class NetworkCache(NamedTuple):
 
 
 def encode(src_ids, src_mask, params, dropout=NO_DROPOUT):
-    """src_ids (S,B), src_mask (S,B) -> s0 (B,H), Memory, caches (encoder, start, dropout masks)."""
+    """src_ids (S,B), src_mask (S,B) -> s0 (B,H), Memory, caches (encoder, start, dropout masks): (1) to (4)."""
     x, _ = embedding_forward(src_ids, params.src_embedding)
     x, drop_x = dropout(x)
     h, encoder_cache = encoder_forward(x, src_mask, params.encoder_forward, params.encoder_backward)

@@ -1,8 +1,8 @@
 """Attention: how much the decoder looks at each source position, and the weighted mean of what it sees.
 
-    e_i   = tanh(h_i W_h + b + s W_s) v + v_b
-    alpha = softmax over the unmasked positions i of e
-    c     = sum_i alpha_i h_i
+    e_i   = tanh(h_i W_h + b + s W_s) v + v_b            (5)  s is the decoder's s', after its first cell
+    alpha = softmax over the unmasked positions i of e   (6)
+    c     = sum_i alpha_i h_i                            (7)
 
 The products h_i W_h + b are the same at every target step: `attention_memory_forward` computes them once per sentence.
 The loop over positions and hidden units is in kernels/attention.py. Taught in notebook 03.
@@ -96,7 +96,7 @@ def attention_memory_backward(dh_proj, alphas, dcs, memory, p, g):
 
 
 def masked_softmax(energy, mask):
-    """energy (S,B), mask (S,B) -> weights (S,B) that sum to 1 over the unmasked positions of each column."""
+    """energy (S,B), mask (S,B) -> weights (S,B) that sum to 1 over the unmasked positions of each column (6)."""
     largest = np.where(mask > 0, energy, -np.inf).max(axis=0)
     weights = np.exp(np.minimum(energy - largest, 0)) * mask
     return weights / weights.sum(axis=0)

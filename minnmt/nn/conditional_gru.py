@@ -1,8 +1,8 @@
 """The decoder's second cell, which lets the context c into the state s' that the first GRU made:
 
-    [r, u] = sigmoid(s' U + b + c W)
-    g      = tanh((s' Ux + bx) * r + c Wx)   here the bias is inside the reset
-    s      = u * s' + (1 - u) * g
+    [r, u] = sigmoid(s' U + b + c W)         (8)
+    g      = tanh((s' Ux + bx) * r + c Wx)   (9)  here the bias is inside the reset
+    s      = u * s' + (1 - u) * g            (10)
 
 Together with a plain GRU before it and the attention between, this is dl4mt's conditional GRU (see
 minnmt/model/decoder.py). What lies between the products is in kernels/gates.py. Taught in notebook 03.

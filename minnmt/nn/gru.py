@@ -1,8 +1,8 @@
 """The gated recurrent unit, one step and a whole sequence, as in dl4mt (DESIGN equations of the encoder):
 
-    [r, u] = sigmoid(x W + b + h U)        reset and update gates
-    c      = tanh(x Wx + bx + r * (h Ux))  candidate; the reset comes after the product
-    h'     = u * h + (1 - u) * c           u keeps the old state
+    [r, u] = sigmoid(x W + b + h U)        (1)  reset and update gates
+    c      = tanh(x Wx + bx + r * (h Ux))  (2)  candidate; the reset comes after the product
+    h'     = u * h + (1 - u) * c           (3)  u keeps the old state
 
 The input products x W + b and x Wx + bx need no earlier state, so the sequence computes them for all steps at
 once and the step receives them ready. What lies between the products is element by element: kernels/gates.py has

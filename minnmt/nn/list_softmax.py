@@ -1,6 +1,6 @@
 """The output softmax where every sentence has its own list of words.
 
-    logits = o W[list]^T + b[list],   the list chosen outside, before the first word
+    p = softmax(o W[list]^T + b[list])   (21)  the list chosen outside, before the first word
 
 Training runs the layer of softmax.py once for each sentence. Decoding gathers the rows of W once for each sentence and
 uses them at every step. Taught in notebook 07.

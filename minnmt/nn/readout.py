@@ -1,6 +1,6 @@
 """The deep output: state, previous word and context become one vector of the embedding's size.
 
-    o = tanh(s W_s + b_s + y W_y + b_y + c W_c + b_c)
+    o = tanh(s W_s + b_s + y W_y + b_y + c W_c + b_c)   (11)
 
 It has no recurrence, so training computes it for all time steps at once.
 """

@@ -1,8 +1,9 @@
 """The output softmax and its cross-entropy, over the whole vocabulary or over a given list of target ids.
 
-    logits = o W^T + b,   nll = -log softmax(logits)[target]
+    p   = softmax(o W^T + b)   (12)  o W^T + b are the logits
+    nll = -log p[target]       (13)
 
-W has one row per word, so a list of candidates is a choice of rows. Which words compete is data (`ids`), never a
+W has one row per word, so a list of candidates is a choice of rows (21). Which words compete is data (`ids`), never a
 property of the layer: None means all of them. Taught in notebook 04.
 """
 

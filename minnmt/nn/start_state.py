@@ -1,6 +1,6 @@
 """The decoder's first state, from the mean of the source annotations:
 
-    s_0 = tanh(mean_i(h_i) W + b)   over the unmasked positions i
+    s_0 = tanh(mean_i(h_i) W + b)   (4)  over the unmasked positions i
 """
 
 from dataclasses import dataclass

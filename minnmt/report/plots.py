@@ -9,6 +9,7 @@ from itertools import cycle
 import numpy as np
 
 from ..errors import UserError
+from ..text.tokenizer import JOINER
 
 STYLES = (
     dict(linestyle="-", marker="o"),
@@ -43,9 +44,10 @@ def attention_heatmap(alpha, src_words, trg_words, gold=(), title=""):
     axis.spines[["top", "right"]].set_visible(True)
     image = axis.imshow(alpha, cmap="Greys", vmin=0, vmax=1, aspect="auto")
     for i, j in gold:
-        axis.add_patch(frame(i, j))
-    axis.set_xticks(range(S), src_words, rotation=60, ha="left", rotation_mode="anchor")
-    axis.set_yticks(range(T), trg_words)
+        axis.add_patch(frame(i, j, edgecolor="white", linewidth=3.2))  # so that it shows on dark cells, too
+        axis.add_patch(frame(i, j, edgecolor="black", linewidth=1.6, linestyle="--"))
+    axis.set_xticks(range(S), [shown(word) for word in src_words], rotation=60, ha="left", rotation_mode="anchor")
+    axis.set_yticks(range(T), [shown(word) for word in trg_words])
     axis.xaxis.tick_top()
     axis.set_xlabel("source" + ("; frames: gold alignment" if len(gold) else ""))
     axis.set_ylabel("target")
@@ -54,11 +56,16 @@ def attention_heatmap(alpha, src_words, trg_words, gold=(), title=""):
     return figure
 
 
-def frame(i, j):
+def frame(i, j, **style):
     """An open square around the cell in column i, row j."""
     from matplotlib.patches import Rectangle
 
-    return Rectangle((i - 0.45, j - 0.45), 0.9, 0.9, fill=False, linewidth=1.6, edgecolor="black", linestyle="--")
+    return Rectangle((i - 0.42, j - 0.42), 0.84, 0.84, fill=False, **style)
+
+
+def shown(word):
+    """A word as a label: matplotlib's font has no tokenizer's joiner, but a small square."""
+    return word.replace(JOINER, "\N{BLACK SMALL SQUARE}")
 
 
 def candidate_bars(words, probs, title=""):
@@ -66,7 +73,7 @@ def candidate_bars(words, probs, title=""):
     figure, (axis,) = new_figure(5.5, 0.8 + 0.24 * len(words))
     places = np.arange(len(words))
     axis.barh(places, probs, color="0.6", edgecolor="black")
-    axis.set_yticks(places, words)
+    axis.set_yticks(places, [shown(word) for word in words])
     axis.invert_yaxis()
     axis.set_xlabel("p(target | source)")
     axis.set_title(title)
@@ -91,7 +98,7 @@ def beam_tree(nodes, title=""):
         if parent is not None:
             grey = "0.75" if state == "cut" else "black"
             axis.plot([depth[parent], x], [height[parent], y], color=grey, linewidth=0.8, zorder=0)
-        text = word if score is None else f"{word}\n{score:.2f}"
+        text = shown(word) if score is None else f"{shown(word)}\n{score:.2f}"
         axis.text(x, y, text, ha="center", va="center", fontsize=8, **looks[state])
     axis.set_xlim(-0.5, n_steps - 0.5)
     axis.set_ylim(n_leaves - 0.5, -0.5)

@@ -6,9 +6,10 @@ is done when it has no live hypothesis, or none that could still win: a sum of l
 sum / longest_length^penalty is the most a live hypothesis can reach. Rows that have ended, and those of done
 sentences, leave the batch. A hypothesis that has grown to the longest length allowed may only end.
 
-Scores are sum of log-probabilities / length^penalty, eos counted. They do not depend on the other sentences of the
-batch, up to the rounding of float32 (about 1e-6). The network's steps are an engine's: minnmt/search/plain.py or
-fast.py. Notebook 05 draws the search as a tree.
+    score = sum_t log p_t / length^penalty   (17)  eos counted
+
+Scores do not depend on the other sentences of the batch, up to the rounding of float32 (about 1e-6). The network's
+steps are an engine's: minnmt/search/plain.py or fast.py. Notebook 05 draws the search as a tree.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """The fast engine: the network's steps with packed weights, one row for each live hypothesis.
 
-It computes what minnmt/search/plain.py computes, to the rounding of float32, and is compared with it in the tests.
+It computes what minnmt/search/plain.py computes, to the rounding of float32 (of large networks, unless they shall be
+exact, to the rounding of their weights to 16 bits), and is compared with it in the tests.
 Rows of one sentence are neighbours and share its annotations and its list of words.
 """
 
@@ -34,6 +35,11 @@ class FastEngine:
     def begin(self, sentences, lists=None):
         """sentences: B lists of source ids without eos; lists: B arrays of target ids, or None -> FastSteps."""
         return FastSteps(self, sentences, lists)
+
+    def forget_words(self):
+        """Project all words anew when they are met, as a new engine does."""
+        self.src_words.forget()
+        self.trg_words.forget()
 
     def __reduce__(self):
         return FastEngine, (None, self.packed)  # the words projected so far stay behind
@@ -70,10 +76,14 @@ class ProjectedWords:
         y[words < 0] = 0
         return self.product(y)
 
+    def forget(self):
+        self.slots[:] = -1
+        self.n = 0
+
     def _add(self, missing, words):
         if self.n + len(missing) > len(self.table):
-            self.slots[:] = -1
-            self.n, missing = 0, np.unique(words)
+            self.forget()
+            missing = np.unique(words)
         self.table[self.n : self.n + len(missing)] = self._project(missing)
         self.slots[missing] = np.arange(self.n, self.n + len(missing))
         self.n += len(missing)

@@ -33,9 +33,9 @@ class Output:
         """Translate a file, or standard input as it arrives."""
         batch_size = self.translator.batch_size
         n_workers = getattr(self.translator, "n_workers", 1)  # of a WorkerPool: each gets its share of a chunk
-        chunk = batch_size if batch_size == 1 else batch_size * BATCHES_PER_CHUNK * n_workers
+        chunk = batch_size * n_workers * (BATCHES_PER_CHUNK if batch_size > 1 else 1)
         if input_path == "-":
-            chunks = stream_lines(chunk)
+            chunks = stream_lines(1 if batch_size == 1 else chunk)
         else:
             text = read_lines(input_path)
             chunks = (text[i : i + chunk] for i in range(0, len(text), chunk))

@@ -6,8 +6,11 @@
     annotation (h_i) -> [W_h, W, Wx, W_c]   attention's hidden layer, and what context adds to second cell and readout
     target word (y)  -> [W, Wx, W_y]        what the word adds to first cell and readout
 
-A context c = sum_i alpha_i h_i is only ever multiplied, and (sum_i alpha_i h_i) W = sum_i alpha_i (h_i W): the
-annotations are multiplied once for each sentence, and c itself is never made.
+A context c = sum_i alpha_i h_i (7) is only ever multiplied, and
+
+    (sum_i alpha_i h_i) W = sum_i alpha_i (h_i W)   (24)
+
+so the annotations are multiplied once for each sentence, and c itself is never made. Notebook 08.
 
 A large network's recurrent weights are rounded to 16 bits, so that they stay in the cache; the tables of words are not.
 """
@@ -27,7 +30,7 @@ LANES = 32  # a multiple of so many, filled up with zeros, if a row is cut: no l
 
 # What is read again at every word, and so should stay in the processor's last cache (usually 16 to 32 MB for a few
 # processors): from so many bytes on it is rounded to 16 bits.
-RECURRENT = ("u_forward", "u_backward", "state", "middle", "readout")
+RECURRENT = ("u_forward", "u_backward", "trg_word", "state", "middle", "readout")
 LARGE = 1 << 24
 
 

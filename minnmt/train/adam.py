@@ -1,5 +1,9 @@
 """Adam (Kingma and Ba, 2015) over a whole Parameters object, and clipping by the global norm. Notebook 04.
 
+    g <- g * min(1, limit / |g|)                                                (14)  |g| of all gradients together
+    m <- beta1 m + (1 - beta1) g,   v <- beta2 v + (1 - beta2) g * g            (15)
+    w <- w - rate * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)         (16)  update number t
+
 Of the embeddings, and of a softmax over lists, an update has gradients for few rows. They are given in `rows`, {array's
 name: ids}; what is not named has gradients everywhere. Adam may still look at all rows (dense): without a gradient
 they go on for a while in the direction of their last ones. Or the other rows rest, parameters and moments (sparse, also
@@ -32,7 +36,7 @@ class Adam:
         return cls(zeros_like(params), zeros_like(params))
 
     def update(self, params, grads, learning_rate, rows=ALL_ROWS, map=map):
-        """One step: params -= learning_rate * m_hat / (sqrt(v_hat) + eps). `map` may spread the work over threads."""
+        """One step: params -= learning_rate * m_hat / (sqrt(v_hat) + eps) (16). `map` may spread the work."""
         self.n_updates += 1
         t = self.n_updates
         # m_hat = m / (1 - beta1^t) and v_hat = v / (1 - beta2^t), both moved into the step size and eps
@@ -64,7 +68,7 @@ def global_norm(grads, rows=ALL_ROWS, map=map):
 
 
 def clip_gradients(grads, limit, rows=ALL_ROWS, map=map):
-    """Scale all gradients so that their global norm is at most `limit` (0 = no limit); return the norm before."""
+    """Scale all gradients so that their global norm is at most `limit`, 0 = none (14); return the norm before."""
     norm = global_norm(grads, rows, map)
     if limit and norm > limit:
         arrays, factor = dict(named_arrays(grads)), limit / norm

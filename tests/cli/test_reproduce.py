@@ -1,9 +1,11 @@
 """The command reproduce: every exhibit on a toy language, finished work not done again, and what it refuses."""
 
 import json
+import signal
 
 import pytest
 
+from minnmt.commands.reproduce import NAMES
 from minnmt.report.reproduce import exhibits, lab
 from tests.conftest import run_cli, write_toy_text
 
@@ -85,28 +87,33 @@ def test_finished_work_is_not_done_again(done, text, monkeypatch):
     def never(*arguments):
         raise AssertionError("measured again")
 
-    for module, names in ((lab, ("train", "learn_attention")), (exhibits, ("quality", "decoding_seconds", "audited"))):
+    parts = ("quality", "decoding_seconds", "audited", "update_words_per_second")
+    for module, names in ((lab, ("train", "learn_attention")), (exhibits, parts)):
         for name in names:
             monkeypatch.setattr(module, name, never)
-    result = run_cli("reproduce", "deen-table", "lists-table", *text, *SMALL, "-o", done[0])
+    result = run_cli("reproduce", "all", *text, *SMALL, "-o", done[0])
     assert result.code == 0, result.err
-    assert result.out.count("== ") == 2
+    assert result.out.count("== ") == len(FILES) - 1
 
 
-def test_an_interrupted_training_goes_on(text, tmp_path, monkeypatch):
-    """Ctrl-C in the second epoch: exit code 130, and the same command ends with the same table as without it."""
-    command = ["reproduce", "threshold-table", *text, *SMALL]
+def interrupt_validation(monkeypatch, number):
+    """Ctrl-C while the dev text is translated for the first time, or for the second."""
     real, calls = lab.validate, []
 
     def interrupt(*arguments, **options):
         calls.append(1)
-        if len(calls) == 1:
-            import signal
-
+        if len(calls) == number:
             signal.raise_signal(signal.SIGINT)
         return real(*arguments, **options)
 
     monkeypatch.setattr(lab, "validate", interrupt)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_interrupted_training_goes_on(text, tmp_path, monkeypatch, number):
+    """Exit code 130, and the same command ends with the same table as without the interruption."""
+    command = ["reproduce", "threshold-table", *text, *SMALL]
+    interrupt_validation(monkeypatch, number)
     assert run_cli(*command, "-o", tmp_path / "broken").code == 130
     assert not (tmp_path / "broken" / "threshold-table.md").exists()
     for name in ("broken", "whole"):
@@ -119,6 +126,68 @@ def test_an_interrupted_training_goes_on(text, tmp_path, monkeypatch):
 def test_other_settings_need_another_directory(done, text):
     result = run_cli("reproduce", "lists-table", *text, *SMALL, "--hidden", 20, "-o", done[0])
     assert result.code == 2 and "hidden" in result.err and "-o" in result.err
+
+
+def test_other_settings_are_noticed_before_anything_was_measured(text, tmp_path, monkeypatch):
+    interrupt_validation(monkeypatch, 1)
+    assert run_cli("reproduce", "lists-table", *text, *SMALL, "-o", tmp_path).code == 130
+    result = run_cli("reproduce", "lists-table", *text, *SMALL, "--dropout", 0.5, "-o", tmp_path)
+    assert result.code == 2 and "dropout" in result.err
+
+
+def test_other_texts_of_the_same_name_are_noticed(done, tmp_path):
+    text = write_toy_text(tmp_path, seed=4)
+    measurements = json.loads((done[0] / "measurements.json").read_text())
+    for name in ("src", "trg", "dev_src", "dev_trg", "test_src", "test_trg"):
+        measurements["setup"]["settings"][name] = text[text.index("--" + name.replace("_", "-")) + 1]
+    (tmp_path / "measurements.json").write_text(json.dumps(measurements))
+    result = run_cli("reproduce", "lists-table", *text, *SMALL, "-o", tmp_path)
+    assert result.code == 2 and "the texts themselves" in result.err
+
+
+def test_lists_in_training(text, tmp_path):
+    """The dynamic table's first row is a model without lists, whatever the others are trained with."""
+    result = run_cli("reproduce", "dynamic-table", *text, *SMALL, "--dynamic-vocab", 5, "-o", tmp_path)
+    assert result.code == 0, result.err
+    configs = {path.name: json.loads((path / "config.json").read_text()) for path in (tmp_path / "models").iterdir()}
+    assert {name: config["settings"]["dynamic_vocab"] for name, config in configs.items()} == {
+        "bpe": 5, "off": 0, "batch": 100, "epoch": 100
+    }  # fmt: skip
+    result = run_cli("reproduce", "dynamic-table", *text, *SMALL, "--epochs", 1, "-o", tmp_path / "short")
+    assert result.code == 2 and "--epochs 2" in result.err
+
+
+def test_from_english_to_german(text, tmp_path, monkeypatch):
+    """Without a text, the second language pair is the embedded corpus the other way round."""
+    paths = dict(zip(text[::2], text[1::2]))
+
+    def write(directory, seed, overwrite):
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, prefix in (("train", "--"), ("dev", "--dev-"), ("test", "--test-")):
+            for side, ending in (("src", "de"), ("trg", "en")):
+                (directory / f"{name}.{ending}").write_text(open(paths[prefix + side]).read())
+        (directory / "test.align").touch()
+
+    monkeypatch.setattr(lab, "write_corpus", write)
+    result = run_cli("reproduce", "iten-table", *SMALL, "-o", tmp_path)
+    assert result.code == 0, result.err
+    rows = record(tmp_path, "iten-table")["rows"]
+    assert [row["model"] for row in rows] == ["reversed"] * 13
+    settings = json.loads((tmp_path / "models" / "reversed" / "config.json").read_text())["settings"]
+    assert settings["src"].endswith("train.en") and settings["test_trg"].endswith("test.de")
+    assert all(line.endswith("\t-\t-") for line in (tmp_path / "iten-table.tsv").read_text().splitlines()[1:])
+
+
+def test_a_blank_test_text_is_refused_before_training(text, tmp_path):
+    blank = tmp_path / "blank"
+    blank.write_text("\n" * 12)
+    paths = ["--test-src", blank, "--test-trg", blank]
+    result = run_cli("reproduce", "lists-table", *text, *paths, *SMALL, "-o", tmp_path / "lab")
+    assert result.code == 1 and "nothing to score" in result.err and not (tmp_path / "lab" / "models").exists()
+
+
+def test_the_command_knows_every_exhibit():
+    assert set(NAMES) == {*exhibits.EXHIBITS, "all"}
 
 
 def test_damaged_measurements(text, tmp_path):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kernels.jit import USE_NUMPY
@@ -43,17 +44,22 @@ def test_the_first_start_says_that_it_compiles_and_the_second_finds_both_version
 
 
 def test_a_change_in_a_file_that_a_kernel_calls_compiles_it_anew(tmp_path):
+    """gru_cell calls cell, in its own file, and that calls sigmoid, in another."""
     shutil.copytree(ROOT / "kernels", tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     code = """
 import numpy as np
-from kernels.decoding import readout
-readout(*(np.ones((1, 2), np.float32) for _ in range(3)))
-print(sum(readout.compiled.stats.cache_hits.values()))
+from kernels.decoding import gru_cell
+out = np.zeros((1, 1), np.float32)
+gru_cell(np.ones((1, 3), np.float32), np.ones((1, 3), np.float32), np.full((1, 1), 7, np.float32), out)
+print(sum(gru_cell.compiled.stats.cache_hits.values()), round(float(out[0, 0]), 3))
 """
-    hits = []
-    for change in ("", "", "# tanh, which readout calls, is in this file\n"):
-        with open(tmp_path / "kernels" / "functions.py", "a") as file:
-            file.write(change)
+    functions, found = tmp_path / "kernels" / "functions.py", []
+    for change in (None, None, "return HALF * tanh(HALF * x) + HALF"):
+        if change:
+            text = functions.read_text()
+            assert change in text
+            functions.write_text(text.replace(change, "return x"))
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-        hits.append(done.stdout.strip())
-    assert hits == ["0", "1", "0"]
+        found.append(done.stdout.split())
+    assert [hits for hits, _ in found] == ["0", "1", "0"]
+    assert found[0][1] == found[1][1] and float(found[2][1]) == round(2 * 7 - np.tanh(3.0), 3)

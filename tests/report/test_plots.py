@@ -22,11 +22,12 @@ def texts(axis):
 
 
 def test_heatmap_has_every_word_and_a_frame_for_each_gold_link():
-    figure = plots.attention_heatmap(np.eye(2, 3), ["das", "Haus", "."], ["house", "."], gold=[(1, 0), (2, 1)])
+    figure = plots.attention_heatmap(np.eye(2, 3), ["das", "Haus", "￭."], ["house", "."], gold=[(1, 0), (2, 1)])
     axis = figure.axes[0]
-    assert [label.get_text() for label in axis.get_xticklabels()] == ["das", "Haus", "."]
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["das", "Haus", "▪."]
     assert [label.get_text() for label in axis.get_yticklabels()] == ["house", "."]
-    assert [patch.get_xy() for patch in axis.patches] == [(0.55, -0.45), (1.55, 0.55)]
+    dashed = [patch for patch in axis.patches if patch.get_linestyle() == "--"]
+    assert [np.round(patch.get_xy(), 2).tolist() for patch in dashed] == [[0.58, -0.42], [1.58, 0.58]]
 
 
 def test_candidates_are_listed_from_the_top():

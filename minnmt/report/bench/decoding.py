@@ -13,10 +13,10 @@ from .yardstick import LISTS, random_sentences, with_words
 
 NOTES = (
     f"{LISTS}. Their choice is not counted, gathering their rows is.",
-    "eos is never chosen: all translations reach the length limit. The engine has met every word before.",
-    "GFLOP: matrix products of a sentence, those of target words left out (they are looked up). % sgemm and",
-    "% memory (weights and annotations read): of what the machine can do with as many threads. Weights that stay in",
-    "the cache count as well, and may bring it above 100 %.",
+    "eos is never chosen: all translations reach the length limit. A repeat starts with no word looked up before. "
+    "float32: without weights in 16 bits. GFLOP: matrix products of a sentence, but for those of target words, which "
+    "depend on how many are met again. % sgemm and % memory (weights and annotations read): of what the machine can "
+    "do with as many threads. Weights that stay in the cache count as well, and may bring it above 100 %.",
 )
 HEADINGS = ("list", "words", "beam", "batch", "threads", "ms a sentence", "x full", "GFLOP", "% sgemm", "% memory")
 
@@ -24,11 +24,12 @@ HEADINGS = ("list", "words", "beam", "batch", "threads", "ms a sentence", "x ful
 def measure_decoding(bench):
     """Yields a Table for each vocabulary, and with a peer another."""
     size = bench.size
-    packed = pack(bench.params)
+    packed, exact = pack(bench.params), pack(bench.params, exact=True)
     sentences = random_sentences(BATCH * bench.n_threads, size.length, size.src_words)
     with thread_pool(bench.n_threads) as pool:
         for n_words in size.vocabularies:
-            task = Task(with_words(packed, n_words), sentences, size.length, size.n_sentences, pool)
+            both = (with_words(p, n_words) for p in (packed, exact))
+            task = Task(*both, sentences, size.length, size.n_sentences, pool)
             yield compare_variants(bench, task)
             if bench.torch:
                 yield decode_against_peer(bench, task, with_words(bench.params, n_words))
@@ -54,6 +55,7 @@ def variants(n_threads):
     """The part of the grid of beams, batches, threads and lists that is measured."""
     alone = {1: (0, 100), 5: (0, 20, 50, 100, 200), 12: (0, 100)}
     grid = [Variant(beam, 1, n_threads, topn) for beam, topns in alone.items() for topn in topns]
+    grid += [Variant(5, 1, n_threads, topn, exact=True) for topn in (0, 100)]
     grid += [Variant(5, BATCH, n_threads, topn) for topn in (0, 100)]
     if n_threads > 1:
         grid += [Variant(5, batch, 1, topn) for batch in (1, BATCH) for topn in (0, 100)]
@@ -62,7 +64,7 @@ def variants(n_threads):
 
 def sentence_cost(size, task, variant):
     """-> Cost."""
-    weights = task.packed.state.weights.w
+    weights = (task.exact if variant.exact else task.packed).state.weights.w
     n_listed = variant.n_listed(task.n_words)
     return decoding_cost(Shape(size.embedding, size.hidden, task.length, variant.beam, n_listed, weights.itemsize))
 

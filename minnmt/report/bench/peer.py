@@ -26,19 +26,23 @@ def decode_against_peer(bench, task, params):
     from ..peer_torch import TorchNetwork
 
     title = f"against PyTorch {bench.torch.__version__}, beam 5, {task.n_words:,} target words"
-    table = Table("decode", title, HEADINGS, (
-        f"Both sides have {bench.n_threads} threads: alone, they share a sentence; in batches, PyTorch's share one of",
-        f"{BATCH}, and each of minnmt's has its own. Same words: translations that are identical.",
-    ))  # fmt: skip
+    note = (
+        f"Both sides have {bench.n_threads} threads: alone, they share a sentence; in batches, PyTorch's share one of "
+        f"{BATCH}, and each of minnmt's has its own. PyTorch's weights are float32. A repeat starts with no word "
+        "looked up before. Same words: translations that are identical."
+    )
+    table = Table("decode", title, HEADINGS, (note,))
     network = TorchNetwork(params)
-    grid = [Variant(5, batch, bench.n_threads, topn) for batch in (1, BATCH) for topn in (0, 100)]
+    n_threads = bench.n_threads
+    grid = [Variant(5, 1, n_threads, topn, exact) for exact in (False, True) for topn in (0, 100)]
+    grid += [Variant(5, BATCH, n_threads, topn) for topn in (0, 100)]
     cases = {}
     for variant in grid:
-        cases[variant, "minnmt"] = decoder(task, variant)
-        cases[variant, "torch"] = peer_decoder(network, task, variant)
+        cases[variant] = decoder(task, variant)
+        cases["torch", variant.batch, variant.topn] = peer_decoder(network, task, variant)
     found = interleave(cases, bench.n_repeats(), SIDES_APART)
     for variant in grid:
-        add_comparison(table, task, variant, found[variant, "minnmt"], found[variant, "torch"])
+        add_comparison(table, task, variant, found[variant], found["torch", variant.batch, variant.topn])
     return table
 
 

@@ -20,10 +20,11 @@ class Variant(NamedTuple):
     batch: int  # 1: the threads share a sentence; more: each thread has so many of its own
     threads: int
     topn: int  # 0: all words
+    exact: bool = False  # no weights in 16 bits
 
     @property
     def list_name(self):
-        return f"top-{self.topn}" if self.topn else "full"
+        return (f"top-{self.topn}" if self.topn else "full") + (", float32" if self.exact else "")
 
     def n_listed(self, n_words):
         """How many of the vocabulary's n_words the softmax runs over."""
@@ -39,6 +40,7 @@ class Task(NamedTuple):
     """What is decoded."""
 
     packed: Packed
+    exact: Packed  # the same with no weights in 16 bits
     sentences: list
     length: int  # of each sentence and of its translation
     n_alone: int  # sentences that are decoded one by one
@@ -55,9 +57,9 @@ class Task(NamedTuple):
 def decoder(task, variant):
     """A function that decodes the task's sentences as the variant says -> the best hypothesis of each.
 
-    It has an engine of its own: the words it has met are those of this variant.
+    Its engine has met no word before: the products of words are part of the work, once for each word of a call.
     """
-    engine = FastEngine(None, task.packed)
+    engine = FastEngine(None, task.exact if variant.exact else task.packed)
     settings = SearchSettings(beam=variant.beam, max_length=task.length)
     n = task.n_decoded(variant)
     lists = random_lists(n, variant.topn, task.n_words)
@@ -66,10 +68,12 @@ def decoder(task, variant):
         return beam_search(task.sentences[start:end], engine, settings, lists and lists[start:end])
 
     def one_by_one():
+        engine.forget_words()
         with team(variant.threads):
             return [decode(i, i + 1)[0][0] for i in range(n)]
 
     def in_batches():
+        engine.forget_words()
         starts = range(0, n, variant.batch)
         found = map_in(task.pool, variant.threads)(lambda i: decode(i, i + variant.batch), starts)
         return [hypotheses[0] for batch in found for hypotheses in batch]

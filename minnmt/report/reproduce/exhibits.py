@@ -6,6 +6,7 @@ dynamic-table, which the paper proposes, and lists-table, which compares lists o
 
 from dataclasses import asdict
 
+from ...errors import UsageError
 from ...model.directory import load_model
 from ...search.beam import SearchSettings
 from ...search.unknown import Replacer
@@ -19,17 +20,13 @@ from .paper import BPE, ROWS, THRESHOLDS, TOPNS, WORDS, paper_cells
 SOURCES = {"scratch": "training", "continued": "one more epoch", "fastalign": "fast_align"}
 TOPN = 100  # where only one list is looked at
 ORIGINS = ("scratch", "model1", "fastalign", "cooc", "frequent", "random")
-DYNAMIC = (  # the model, how lists are made in its training, and the same in words
-    ("bpe", "off", "none: all words"),
-    ("batch", "batch", "one for each batch"),
-    ("epoch", "epoch", "one for each pair"),
-)
+DYNAMIC = {"off": "none: all words", "batch": "one for each batch", "epoch": "one for each pair"}
 
 
 def translated(lab, name, source=None, topn=TOPN, which="test", replacer=None):
     """The quality of a model with lists from a source of counts, or with all words; measured once."""
     lists = f"{source} {topn}" if source else "full"
-    label = f"{name}: {lists}" + ("" if which == "test" else f" on {which}")
+    label = f"{name}: {lists}" + ("" if which == "test" else f" on {which}") + (", UNK replaced" if replacer else "")
 
     def measure():
         selector = lab.selector(name, source, topn) if source else None
@@ -38,7 +35,7 @@ def translated(lab, name, source=None, topn=TOPN, which="test", replacer=None):
     return lab.once(label, measure)
 
 
-def lists_exhibit(lab, title, models):
+def lists_exhibit(lab, title, models, with_paper=True):
     """Lists of 20 to 200 candidates, learned in three ways, against all words. models: {name: BPE or WORDS}."""
     table = Table(
         "lists", title,
@@ -51,25 +48,25 @@ def lists_exhibit(lab, title, models):
         ),
     )  # fmt: skip
     for name, units in models.items():
-        add_list_rows(table, lab, name, units)
+        add_list_rows(table, lab, name, units, with_paper)
     return table
 
 
-def add_list_rows(table, lab, name, units):
+def add_list_rows(table, lab, name, units, with_paper):
     """The rows of one model."""
     model = lab.model(name)
     V = len(model.trg.vocab)
     keys = [(source, n) for source in SOURCES for n in TOPNS]
-    seconds = lab.once(f"{name}: speed of decoding", measure_speed, lab, name, keys)
     replacer = Replacer(model, lab.counts(name, "scratch")) if units == WORDS else None
     if replacer:
         table.notes += ("Unknown words of the model of words are replaced by means of the table of its counts.",)
+    seconds = lab.once(f"{name}: speed of decoding", measure_speed, lab, name, keys, replacer)
     full = translated(lab, name, replacer=replacer)
     label = f"{name}, {V:,}"
     table.add(
         {"model": name, "units": units, "lists": "full", "vocabulary": V, "seconds": seconds["full"], **full},
         label, "none: all words", "-", "1", "1", "-", "100", f"{full['bleu']:.2f}", f"{full['ter']:.2f}",
-        f"1 ({ROWS[units].vocabulary:,})", "-",
+        f"1 ({ROWS[units].vocabulary:,})" if with_paper else "-", "-",
     )  # fmt: skip
     for source, n in keys:
         q, times = translated(lab, name, source, n, replacer=replacer), seconds[f"{source} {n}"]
@@ -78,15 +75,16 @@ def add_list_rows(table, lab, name, units):
         table.add(
             {**record, "speedup": {how: gain.tolist() for how, gain in gains.items()}},
             label, SOURCES[source], n, spread(gains["alone"]), spread(gains["batches"]), f"{q['candidates']:.1f}",
-            f"{100 * q['list'] / V:.2f}", f"{q['bleu']:.2f}", f"{q['ter']:.2f}", *paper_cells(units, n),
+            f"{100 * q['list'] / V:.2f}", f"{q['bleu']:.2f}", f"{q['ter']:.2f}",
+            *(paper_cells(units, n) if with_paper else ("-", "-")),
         )  # fmt: skip
 
 
-def measure_speed(lab, name, keys):
+def measure_speed(lab, name, keys, replacer):
     """Full decoding and decoding with all the lists, in turns."""
     selectors = {"full": None, **{f"{source} {n}": lab.selector(name, source, n) for source, n in keys}}
     lines = [line for line in lab.split(name, "test").src if line.strip()][: lab.n_speed]
-    return decoding_seconds(lab.model(name), lines, selectors, lab.repeats, lab.settings.threads)
+    return decoding_seconds(lab.model(name), lines, selectors, lab.repeats, lab.settings.threads, replacer)
 
 
 def deen_table(lab, units=(BPE, WORDS)):
@@ -97,8 +95,8 @@ def deen_table(lab, units=(BPE, WORDS)):
 def iten_table(lab):
     """Table 3: another language pair; without a text of its own, the embedded corpus from English to German."""
     if lab.settings.src:
-        return lists_exhibit(lab, "Decoding with lists: another language pair", {"bpe": BPE})
-    return lists_exhibit(lab, "Decoding with lists: the embedded corpus, English to German", {"reversed": BPE})
+        return lists_exhibit(lab, "Decoding with lists: another language pair", {"bpe": BPE}, False)
+    return lists_exhibit(lab, "Decoding with lists: the embedded corpus, English to German", {"reversed": BPE}, False)
 
 
 def epochs_figure(lab, name="bpe"):
@@ -149,8 +147,11 @@ def dynamic_table(lab):
             f"BLEU is of greedy search on dev, as in training, and of beam 5 on test: all words, and lists of {TOPN}.",
         ),
     )  # fmt: skip
+    if lab.settings.epochs < 2:
+        raise UsageError("dynamic-table needs --epochs 2 or more: lists come from the counts of an earlier epoch")
     speeds = lab.once("speed of updates", measure_updates, lab)
-    for name, how, text in DYNAMIC:
+    for how, text in DYNAMIC.items():
+        name = "bpe" if how == "off" and not lab.settings.dynamic_vocab else how  # the same model
         lab.model(name)
         best = max(lab.found[f"training of {name}"], key=lambda row: (row["dev_bleu"], -row["dev_perplexity"]))
         full, listed = translated(lab, name), translated(lab, name, "scratch")

@@ -8,21 +8,23 @@ An interrupted experiment goes on where it stopped: a run from its checkpoint, m
 """
 
 import json
+import zlib
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from ... import __version__
 from ...align.accumulator import add_counts
 from ...align.candidates import best_candidates
 from ...align.counts import Counts
 from ...align.selector import Selector
 from ...align.sources import CONTROLS, make_selector
 from ...errors import UsageError, UserError
-from ...files import make_directory, read_text, write_atomically
+from ...files import make_directory, read_bytes, read_text, write_atomically
 from ...model.directory import load_model
 from ...text.corpus.write import write_corpus
 from ...train.data import load_split
-from ...train.loop import Limits, finished, train
+from ...train.loop import Limits, train
 from ...train.run import new_run, resume_run
 from ...train.settings import Settings
 from ...train.status import Status
@@ -31,6 +33,7 @@ from ..validation import validate
 
 FIRST_COUNTED = 2  # the epoch from which counts are added up, as DESIGN and the paper have it
 ITERATIONS = 5  # of the statistical aligners
+DYNAMIC_VOCAB = 100  # candidates a source word, in the models that train with lists
 
 
 @dataclass
@@ -49,16 +52,19 @@ class Lab:
         self.settings = replace(self.settings, align_from_epoch=1)  # the figure shows the first epoch as well
         make_directory(self.directory / "models")
         self.path = self.directory / "measurements.json"
+        self.setup = self.describe()
         self.found = self.load()
+        self.save()  # even with nothing in it: the next start with other settings is noticed
         self.models = {}
 
     # What was measured
 
-    def setup(self):
+    def describe(self):
         """All that decides the numbers, for JSON."""
+        texts = [value for name, value in asdict(self.settings).items() if name.endswith(("src", "trg")) and value]
         return {
             "settings": asdict(self.settings), "max_minutes": self.max_minutes, "n_speed": self.n_speed,
-            "repeats": self.repeats,
+            "repeats": self.repeats, "minnmt": __version__, "crc32": [zlib.crc32(read_bytes(path)) for path in texts],
         }  # fmt: skip
 
     def load(self):
@@ -70,22 +76,25 @@ class Lab:
             setup, found = kept["setup"], kept["found"]
         except (ValueError, KeyError, TypeError):
             raise UserError(f"{self.path} is damaged: remove it to measure again") from None
-        if setup != self.setup():
-            changed = [name for name in setup["settings"] if setup["settings"][name] != asdict(self.settings).get(name)]
-            changed += [name for name in setup if name != "settings" and setup[name] != self.setup()[name]]
+        if setup != self.setup:
+            ours, theirs = ({**s, **s.get("settings", {}), "settings": None} for s in (self.setup, setup))
+            changed = ", ".join(name for name in ours if theirs.get(name) != ours[name])
+            changed = changed.replace("crc32", "the texts themselves") or "another version"
             raise UsageError(
-                f"{self.directory} holds experiments with other settings ({', '.join(changed) or 'another version'}): "
-                "choose another directory with -o"
+                f"{self.directory} holds experiments with other settings ({changed}): choose another directory with -o"
             )
         return found
+
+    def save(self):
+        text = json.dumps({"setup": self.setup, "found": self.found}, indent=1, ensure_ascii=False, allow_nan=False)
+        write_atomically(self.path, text + "\n")
 
     def once(self, name, measure, *arguments):
         """What measure(*arguments) gives, numbers and texts; kept on disk at once, so that it is called only once."""
         if name not in self.found:
             self.status.line(f"{name} ...")
             self.found[name] = measure(*arguments)
-            text = json.dumps({"setup": self.setup(), "found": self.found}, indent=1, ensure_ascii=False)
-            write_atomically(self.path, text + "\n")
+            self.save()
         return self.found[name]
 
     # Models
@@ -95,8 +104,9 @@ class Lab:
         s = self.settings
         if name == "words":
             return replace(s, bpe=0)
-        if name in ("batch", "epoch"):
-            return replace(s, dynamic_vocab=100, dynamic_lists=name)
+        if name in ("off", "batch", "epoch"):
+            lists = name if name != "off" else s.dynamic_lists
+            return replace(s, dynamic_vocab=0 if name == "off" else DYNAMIC_VOCAB, dynamic_lists=lists)
         if name == "reversed":
             return self.reversed_text(s)
         return s
@@ -126,12 +136,15 @@ class Lab:
         directory, settings = self.model_directory(name), self.variant(name)
         if (directory / "config.json").exists():
             run = resume_run(directory)
-        else:
-            run = new_run(directory, settings, self.status.line)
-        limits = Limits(self.max_minutes)
+        else:  # a start that was killed before its config.json is no start
+            run = new_run(directory, settings, self.status.line, overwrite=True)
+        limits = Limits(self.max_minutes and self.max_minutes - run.progress.seconds / 60)
         end = train(run, partial(validate, n_threads=settings.threads), self.status, limits)
         self.status.clear()
-        if limits.stop and not finished(run.settings, run.progress):
+        for path in directory.glob("alignments.*.npz"):
+            if not path.name.startswith("alignments.epoch"):
+                path.unlink()  # counts of the model as it was before
+        if limits.stop:
             self.status.line("the state is saved: the same command goes on from here")
             raise KeyboardInterrupt
         if not run.progress.log:

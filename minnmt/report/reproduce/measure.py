@@ -1,5 +1,7 @@
 """What is measured of a model: translation quality with a list, speed of decoding, speed of updates."""
 
+from functools import partial
+
 import numpy as np
 
 from ...search.beam import SearchSettings
@@ -35,17 +37,16 @@ def quality(model, split, selector, n_threads, replacer=None):
     return {**result, **(sizes if selector else {"list": None, "candidates": None})}
 
 
-def decoding_seconds(model, lines, selectors, repeats, n_threads):
+def decoding_seconds(model, lines, selectors, repeats, n_threads, replacer=None):
     """Decode the lines in turns with every selector {name: selector, or None for all words}.
 
     -> {name: {"alone": seconds of each repeat, "batches": the same}}, one sentence at a time and BATCH at a time.
     Choosing the lists is part of the time.
     """
-    engine = FastEngine(model.params)
-    cases = {}
+    engine, settings, cases = FastEngine(model.params), SearchSettings(keep_attention=replacer is not None), {}
     for name, selector in selectors.items():
-        alone = Translator(model, n_threads=n_threads, selector=selector, engine=engine)
-        batches = Translator(model, batch_size=BATCH, n_threads=n_threads, selector=selector, engine=engine)
+        alone = Translator(model, settings, 1, n_threads, selector, replacer, engine)
+        batches = Translator(model, settings, BATCH, n_threads, selector, replacer, engine)
         cases[name, "alone"] = lambda t=alone: [t.translate([line]) for line in lines]
         cases[name, "batches"] = lambda t=batches: t.translate(lines)
     found = interleave(cases, repeats)
@@ -63,18 +64,16 @@ def update_words_per_second(model, settings, split, counts_selector, repeats):
     place = {int(k): i for i, k in enumerate(used)}
     src, trg = [src[k] for k in used], [trg[k] for k in used]
     order = [[place[int(k)] for k in chosen] for chosen in order]
-    choices = {
-        "off": None, "batch": BatchWords(counts_selector, src, trg), "epoch": EpochWords(counts_selector, src, trg),
-    }  # fmt: skip
+    choices = {"off": lambda *_: None, "batch": BatchWords, "epoch": EpochWords}
     adam, progress = Adam.for_parameters(model.params), Progress(learning_rate=1e-5)
     run = Run(None, settings, model, adam, progress, src, trg, None, None)
 
-    def updates(words):
-        run.words = words
+    def updates(choose):
+        run.words = choose(counts_selector, src, trg)  # the lists of all pairs, or nothing yet
         for chosen in order:
             gradient_step(run, chosen, workers)
 
     with Workers(model.params, settings.threads) as workers:
-        found = interleave({name: lambda w=words: updates(w) for name, words in choices.items()}, repeats)
+        found = interleave({name: partial(updates, choose) for name, choose in choices.items()}, repeats)
     n_words = sum(len(trg[k]) + 1 for chosen in order for k in chosen)
     return {name: (n_words / np.array(timed.seconds)).tolist() for name, timed in found.items()}

@@ -13,7 +13,7 @@ def write_exhibit(table, name, directory, lab, command):
     write_atomically(directory / f"{name}.md", markdown(table, command))
     rows = [table.headings, *table.rows]
     write_atomically(directory / f"{name}.tsv", "".join("\t".join(row) + "\n" for row in rows))
-    record = {"command": command, "machine": describe_machine(), **portable(lab.setup()), **table.record()}
+    record = {"command": command, "machine": describe_machine(), **portable(lab.setup), **table.record()}
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(directory / f"{name}.json", text + "\n")
     if name == "epochs-figure":
