@@ -169,10 +169,11 @@ def epochs_curve(epochs, bleu, candidates, full_bleu):
     left.plot(epochs, bleu, color="black", label="lists of one epoch", **STYLES[0])
     left.axhline(full_bleu, color="black", linestyle="--", linewidth=0.9, label="all words")
     left.set_ylabel("BLEU")
-    left.legend(frameon=False)
+    left.set_ylim(min(*bleu, full_bleu) - 0.7, max(*bleu, full_bleu) + 0.3)  # a tenth of a point should look small
+    left.legend(frameon=False, loc="lower right")
     right.plot(epochs, candidates, color="black", **STYLES[1])
     right.set_ylabel("candidates a source word")
-    right.set_ylim(bottom=0)
+    right.set_ylim(0, 1.1 * max(candidates))
     for axis in (left, right):
         axis.set_xlabel("epoch of the alignments")
         axis.locator_params(axis="x", integer=True)

@@ -62,7 +62,7 @@ class Limits(NamedTuple):
     bytes: dict  # {threads: bytes a second read from memory}
 
     def least_seconds(self, flops, nbytes, n_threads=1):
-        """The roofline: no faster than the products allow, nor than memory does."""
+        """The roofline (25): no faster than the products allow, nor than memory does."""
         return max(flops / self.flops[n_threads], nbytes / self.bytes[n_threads])
 
 
