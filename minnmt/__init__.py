@@ -1,6 +1,7 @@
 """minnmt: attention-based neural machine translation by hand, with vocabulary selection from attention.
 
-Where a docstring speaks of a notebook by its number, it means the lessons planned for tutorials/.
+Where a docstring speaks of a notebook by its number, it means a lesson in tutorials/; a number in brackets, as in (7),
+is an equation in the list of tutorials/README.md.
 """
 
 import os

@@ -86,9 +86,9 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     make_directory(results)
     if not any(line.strip() for line in load_split(settings, "test").src):
         raise UserError("the test text has no line with a word in it: there is nothing to score")
-    lab = Lab(output, settings, max_minutes, speed_sentences, repeats)
+    chosen = ("bpe", "words") if units == "both" else (units,)
+    lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
     command = "python cli.py " + shlex.join(sys.argv[1:])
-    chosen_units = ("bpe", "words") if units == "both" else (units,)
-    for name, table in run_exhibits(names, lab, results, command, chosen_units):
+    for name, table in run_exhibits(names, lab, results, command):
         click.echo("\n".join([*format_table(table), ""]))
         click.echo(f"{results / name}.md", err=True)

@@ -28,13 +28,14 @@ def decode_against_peer(bench, task, params):
     title = f"against PyTorch {bench.torch.__version__}, beam 5, {task.n_words:,} target words"
     note = (
         f"Both sides have {bench.n_threads} threads: alone, they share a sentence; in batches, PyTorch's share one of "
-        f"{BATCH}, and each of minnmt's has its own. PyTorch's weights are float32. A repeat starts with no word "
-        "looked up before. Same words: translations that are identical."
+        f"{BATCH}, and each of minnmt's has its own. PyTorch's weights are float32, and it computes the products of words "
+        "whenever they are met, as minnmt does with new words. Same words: identical translations."
     )
     table = Table("decode", title, HEADINGS, (note,))
     network = TorchNetwork(params)
     n_threads = bench.n_threads
-    grid = [Variant(5, 1, n_threads, topn, exact) for exact in (False, True) for topn in (0, 100)]
+    kinds = ((False, False), (False, True), (True, True))
+    grid = [Variant(5, 1, n_threads, topn, exact, cold) for exact, cold in kinds for topn in (0, 100)]
     grid += [Variant(5, BATCH, n_threads, topn) for topn in (0, 100)]
     cases = {}
     for variant in grid:

@@ -21,10 +21,12 @@ class Variant(NamedTuple):
     threads: int
     topn: int  # 0: all words
     exact: bool = False  # no weights in 16 bits
+    cold: bool = False  # no word looked up before
 
     @property
     def list_name(self):
-        return (f"top-{self.topn}" if self.topn else "full") + (", float32" if self.exact else "")
+        name = f"top-{self.topn}" if self.topn else "full"
+        return name + (", float32" if self.exact else "") + (", new words" if self.cold else "")
 
     def n_listed(self, n_words):
         """How many of the vocabulary's n_words the softmax runs over."""
@@ -57,23 +59,27 @@ class Task(NamedTuple):
 def decoder(task, variant):
     """A function that decodes the task's sentences as the variant says -> the best hypothesis of each.
 
-    Its engine has met no word before: the products of words are part of the work, once for each word of a call.
+    It has an engine of its own, which keeps the products of the words it has met unless the variant is cold.
     """
     engine = FastEngine(None, task.exact if variant.exact else task.packed)
     settings = SearchSettings(beam=variant.beam, max_length=task.length)
     n = task.n_decoded(variant)
     lists = random_lists(n, variant.topn, task.n_words)
 
+    def begin():
+        if variant.cold:
+            engine.forget_words()
+
     def decode(start, end):
         return beam_search(task.sentences[start:end], engine, settings, lists and lists[start:end])
 
     def one_by_one():
-        engine.forget_words()
+        begin()
         with team(variant.threads):
             return [decode(i, i + 1)[0][0] for i in range(n)]
 
     def in_batches():
-        engine.forget_words()
+        begin()
         starts = range(0, n, variant.batch)
         found = map_in(task.pool, variant.threads)(lambda i: decode(i, i + variant.batch), starts)
         return [hypotheses[0] for batch in found for hypotheses in batch]

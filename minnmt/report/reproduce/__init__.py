@@ -8,15 +8,15 @@
 """
 
 from ...errors import UsageError
-from .exhibits import EXHIBITS, deen_table
+from .exhibits import EXHIBITS
 from .lab import Lab
 from .output import write_exhibit
 
 
-def run_exhibits(names, lab, results, command, units):
+def run_exhibits(names, lab, results, command):
     """Make each exhibit and write it into the directory `results`; yields (name, Table)."""
     for name in names:
-        table = deen_table(lab, units) if name == "deen-table" else EXHIBITS[name](lab)
+        table = EXHIBITS[name](lab)
         write_exhibit(table, name, results, lab, command)
         yield name, table
 

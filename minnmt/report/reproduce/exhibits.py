@@ -87,9 +87,9 @@ def measure_speed(lab, name, keys, replacer):
     return decoding_seconds(lab.model(name), lines, selectors, lab.repeats, lab.settings.threads, replacer)
 
 
-def deen_table(lab, units=(BPE, WORDS)):
+def deen_table(lab):
     """Table 1."""
-    return lists_exhibit(lab, "Decoding with lists and with all words", {name: name for name in units})
+    return lists_exhibit(lab, "Decoding with lists and with all words", {name: name for name in lab.units})
 
 
 def iten_table(lab):

@@ -30,6 +30,7 @@ from ...train.settings import Settings
 from ...train.status import Status
 from ..aligning import align_units, last_learning_rate, learn_attention
 from ..validation import validate
+from .paper import BPE, WORDS
 
 FIRST_COUNTED = 2  # the epoch from which counts are added up, as DESIGN and the paper have it
 ITERATIONS = 5  # of the statistical aligners
@@ -45,6 +46,7 @@ class Lab:
     max_minutes: float | None = None  # of training, for each model
     n_speed: int = 100  # test sentences whose decoding is timed
     repeats: int = 10
+    units: tuple = (BPE, WORDS)  # the models of Table 1
     status: Status = field(default_factory=Status)
 
     def __post_init__(self):
@@ -102,7 +104,7 @@ class Lab:
     def variant(self, name):
         """The Settings of a model by its name."""
         s = self.settings
-        if name == "words":
+        if name == WORDS:
             return replace(s, bpe=0)
         if name in ("off", "batch", "epoch"):
             lists = name if name != "off" else s.dynamic_lists
