@@ -11,7 +11,7 @@ from pathlib import Path
 from minnmt.files import make_directory, write_lines
 from minnmt.report.validation import validate
 from minnmt.train.data import embedded_corpus
-from minnmt.train.loop import Limits, train
+from minnmt.train.loop import Limits, finished, train
 from minnmt.train.run import new_run, resume_run
 from minnmt.train.settings import Settings
 from minnmt.train.status import Status
@@ -36,6 +36,8 @@ def lesson_model():
         return directory
     run = resume_run(directory) if (directory / "config.json").exists() else new_run(directory, lesson_settings())
     train(run, partial(validate, n_threads=run.settings.threads), Status(), Limits())
+    if not finished(run.settings, run.progress):
+        raise KeyboardInterrupt  # stopped on the way: the next call goes on from there
     (directory / "done").touch()
     return directory
 

@@ -14,9 +14,9 @@ from .yardstick import LISTS, random_sentences, with_words
 NOTES = (
     f"{LISTS}. Their choice is not counted, gathering their rows is. eos is never chosen: all translations reach the "
     "length limit. The engine has met every word before, as late in a text; new words: it has met none when a repeat "
-    "starts. float32: without weights in 16 bits. GFLOP: matrix products of a sentence, those of target words left out. "
-    "% sgemm and % memory (weights and annotations read): of what the machine can do with as many threads. Weights that "
-    "stay in the cache count as well, and may bring it above 100 %.",
+    "starts. float32: without weights in 16 bits. GFLOP: matrix products of a sentence, less those of target words. "
+    "% sgemm and % memory (weights and annotations read): of what the machine can do with as many threads. Weights "
+    "that stay in the cache count as well, and may bring it above 100 %.",
 )
 HEADINGS = ("list", "words", "beam", "batch", "threads", "ms a sentence", "x full", "GFLOP", "% sgemm", "% memory")
 

@@ -28,8 +28,8 @@ def decode_against_peer(bench, task, params):
     title = f"against PyTorch {bench.torch.__version__}, beam 5, {task.n_words:,} target words"
     note = (
         f"Both sides have {bench.n_threads} threads: alone, they share a sentence; in batches, PyTorch's share one of "
-        f"{BATCH}, and each of minnmt's has its own. PyTorch's weights are float32, and it computes the products of words "
-        "whenever they are met, as minnmt does with new words. Same words: identical translations."
+        f"{BATCH}, and each of minnmt's has its own. PyTorch's weights are float32, and it computes the products of "
+        "words whenever they are met, as minnmt does with new words. Same words: identical translations."
     )
     table = Table("decode", title, HEADINGS, (note,))
     network = TorchNetwork(params)
