@@ -69,6 +69,15 @@ def available_processors():
     return n_processors()
 
 
+TEXT_OPTIONS = (
+    click.option("--src", type=FILE, help="Source training text, a line a sentence (or .gz). [default: embedded corpus]"),
+    click.option("--trg", type=FILE, help="Target training text, line by line the translation of --src."),
+    click.option("--dev-src", type=FILE, help="Source text to validate on after each epoch."),
+    click.option("--dev-trg", type=FILE, help="Its translation."),
+    click.option("--test-src", type=FILE, help="Source text to score when training ends. [default: the dev text]"),
+    click.option("--test-trg", type=FILE, help="Its translation."),
+)
+
 MODEL_OPTIONS = (
     click.option("-m", "--model", "directory", type=Path(), help="A model directory. [default: runs/default]"),
     click.option("--npz", type=FILE, help="Instead of -m: a single .npz of Nematus or dl4mt."),
@@ -104,6 +113,11 @@ SEARCH_OPTIONS = (
     click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together."),
     click.option("--threads", type=POSITIVE, help="Each has its batch, or all share one. [default: one per processor]"),
 )
+
+
+def text_options(command):
+    """Give a command the options that name training, dev and test text; Settings has fields of the same names."""
+    return with_options(command, TEXT_OPTIONS)
 
 
 def model_options(command):

@@ -7,7 +7,7 @@ import click
 
 from ..errors import UsageError, UserError
 from ..train.settings import Settings
-from .options import COUNT, FILE, POSITIVE, Number, Path, setting, training_threads
+from .options import COUNT, POSITIVE, Number, Path, setting, text_options, training_threads
 from .train import check_text_options
 
 NAMES = ("deen-table", "epochs-figure", "threshold-table", "iten-table", "dynamic-table", "lists-table", "all")
@@ -18,12 +18,7 @@ EMBEDDED_EPOCHS = 3  # for each of the five models: all exhibits within twenty m
 @click.argument("names", nargs=-1, required=True, type=click.Choice(NAMES), metavar="EXHIBIT...")
 @click.option("-o", "--output", type=Path(), default="runs/reproduce", show_default=True, help="Models, measurements.")
 @click.option("--results", type=Path(), help="Where tables and figures go. [default: the output directory]")
-@click.option("--src", type=FILE, help="Source training text. [default: embedded corpus]")
-@click.option("--trg", type=FILE, help="Its translation.")
-@click.option("--dev-src", type=FILE, help="Source text to validate on.")
-@click.option("--dev-trg", type=FILE, help="Its translation.")
-@click.option("--test-src", type=FILE, help="Source text to score. [default: the dev text]")
-@click.option("--test-trg", type=FILE, help="Its translation.")
+@text_options
 @click.option(
     "--units", type=click.Choice(["bpe", "words", "both"]), default="both", show_default=True,
     help="Models of the deen-table.",

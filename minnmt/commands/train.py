@@ -6,16 +6,11 @@ import click
 
 from ..errors import UsageError
 from ..train.settings import Settings
-from .options import COUNT, DEFAULTS, FILE, POSITIVE, Number, Path, profiled, setting, training_threads
+from .options import COUNT, DEFAULTS, POSITIVE, Number, Path, profiled, setting, text_options, training_threads
 
 
 @click.command()
-@click.option("--src", type=FILE, help="Source training text, a sentence a line (.gz too). [default: embedded corpus]")
-@click.option("--trg", type=FILE, help="Target training text, line by line the translation of --src.")
-@click.option("--dev-src", type=FILE, help="Source text to validate on after each epoch.")
-@click.option("--dev-trg", type=FILE, help="Its translation.")
-@click.option("--test-src", type=FILE, help="Source text to score when training ends. [default: the dev text]")
-@click.option("--test-trg", type=FILE, help="Its translation.")
+@text_options
 @click.option("-o", "--output", type=Path(), default="runs/default", show_default=True, help="Directory of the run.")
 @click.option("--resume", is_flag=True, help="Continue the run in the output directory.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that is already in the output directory.")
