@@ -70,7 +70,7 @@ def available_processors():
 
 
 TEXT_OPTIONS = (
-    click.option("--src", type=FILE, help="Source training text, a line a sentence (or .gz). [default: embedded corpus]"),
+    click.option("--src", type=FILE, help="Source training text, one sentence a line. [default: embedded corpus]"),
     click.option("--trg", type=FILE, help="Target training text, line by line the translation of --src."),
     click.option("--dev-src", type=FILE, help="Source text to validate on after each epoch."),
     click.option("--dev-trg", type=FILE, help="Its translation."),
