@@ -17,9 +17,10 @@ def measure_kernels(bench):
         "kernels", "each kernel against its numpy twin, on one thread",
         ("kernel", "work", "us", "twin, us", "x twin", "GFLOP/s", "GB/s", "limit, us", "of it, %"),
         (
-            "The limit is the roofline: the time that operations (at the speed of sgemm) or bytes (at that of memory)",
-            "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory: more than",
-            "100 % are possible. tanh and exp count as 20 and 15 operations. few_rows' twin is BLAS, x @ w.T.",
+            "The limit is the roofline: the time that operations (at the speed of sgemm) or bytes (at that of memory) "
+            "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory: more than "
+            "100 % are possible. tanh and exp count as 20 and 15 operations. few_rows' twin is BLAS, x @ w.T, after a "
+            "conversion to float32 where weights have 16 bits.",
         ),
     )  # fmt: skip
     if USE_NUMPY:  # there are only twins
