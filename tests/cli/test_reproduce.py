@@ -7,6 +7,7 @@ import pytest
 
 from minnmt.commands.reproduce import NAMES
 from minnmt.report.reproduce import exhibits, lab
+from minnmt.report.scores import bleu
 from tests.conftest import run_cli, write_toy_text
 
 SMALL = (
@@ -69,10 +70,24 @@ def test_table_1(done):
     assert [row[-2:] for row in cells if row[2] == "100"] == 3 * [["3.1", "43"]] + 3 * [["7.0", "32"]]
 
 
+def test_differences_are_those_of_the_translations_kept(done, text):
+    """The reader finds both translations on disk, and in the table what lies between them."""
+    references = open(text[text.index("--test-trg") + 1]).read().splitlines()
+    rows = record(done[0], "deen-table")["rows"]
+    full = (done[0] / "translations" / "words.test.full.UNK-replaced.txt").read_text().splitlines()
+    assert bleu(full, references) == pytest.approx(rows[13]["bleu"])
+    for row in rows[14:18]:
+        path = done[0] / "translations" / f"words.test.scratch-{row['n']}.UNK-replaced.txt"
+        value, low, high = row["against_full"]
+        assert value == pytest.approx(bleu(path.read_text().splitlines(), references) - rows[13]["bleu"])
+        assert value == pytest.approx(row["bleu"] - rows[13]["bleu"]) and low <= value <= high
+
+
 def test_the_other_exhibits(done):
     directory, _ = done
     assert [row["epoch"] for row in record(directory, "epochs-figure")["rows"]] == [1, 2]
-    thresholds = record(directory, "threshold-table")["rows"]
+    without, *thresholds = record(directory, "threshold-table")["rows"]
+    assert without["threshold"] is None and without["dev"]["list"] is None
     cells = [row["cells"] for row in thresholds]
     assert cells == sorted(cells, reverse=True) and cells[0] > cells[-1]
     assert [row["lists"] for row in record(directory, "dynamic-table")["rows"]] == ["off", "batch", "epoch"]

@@ -10,7 +10,7 @@ import sacrebleu
 from minnmt.errors import UserError
 from minnmt.model.directory import load_model
 from minnmt.report import validation
-from minnmt.report.scores import all_scores, bleu, format_scores, score_files
+from minnmt.report.scores import all_scores, bleu, bleu_difference, format_scores, score_files
 from minnmt.search.greedy import greedy_search
 from minnmt.train.data import Split
 
@@ -24,6 +24,40 @@ def test_the_numbers_are_those_of_sacrebleu():
     assert found["TER"].value == sacrebleu.corpus_ter(HYPOTHESES, [REFERENCES]).score
     assert found["chrF2"].value == sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES]).score
     assert all(f"version:{sacrebleu.__version__}" in s.signature for s in found.values())
+
+
+def some_sentences(n, errors, seed=1):
+    """-> (references, hypotheses with so large a share of wrong words)."""
+    rng = np.random.default_rng(seed)
+    references = [[f"w{k}" for k in rng.integers(9, size=12)] for _ in range(n)]
+    hypotheses = [["x" if rng.random() < errors else word for word in words] for words in references]
+    return [" ".join(words) for words in references], [" ".join(words) for words in hypotheses]
+
+
+def test_a_difference_is_that_of_the_scores():
+    references, worse = some_sentences(40, 0.3)
+    better = worse[:20] + references[20:]
+    found = bleu_difference(better, worse, references)
+    assert found.value == pytest.approx(bleu(better, references) - bleu(worse, references), abs=1e-9)
+    assert 0 < found.low < found.value < found.high
+    back = bleu_difference(worse, better, references)
+    assert np.allclose(back, (-found.value, -found.high, -found.low))
+    assert str(found).startswith(f"{found.value:+.2f} (+")
+
+
+def test_more_sentences_make_a_difference_surer():
+    widths = []
+    for n in (20, 320):
+        references, one = some_sentences(n, 0.2)
+        two = [b if i % 2 else a for i, (a, b) in enumerate(zip(one, references))]
+        found = bleu_difference(two, one, references)
+        widths.append(found.high - found.low)
+    assert widths[1] < 0.5 * widths[0]
+
+
+def test_no_difference():
+    assert bleu_difference(HYPOTHESES, HYPOTHESES, REFERENCES) == (0, 0, 0)
+    assert bleu_difference(["x", ""], ["y", ""], ["a b", "c d"]) == (0, 0, 0)  # nothing is right
 
 
 def test_text_and_json_say_the_same():

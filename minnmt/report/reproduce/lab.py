@@ -2,6 +2,7 @@
 
     DIR/models/NAME/        a run of training, as `python cli.py train` makes it
     DIR/measurements.json   what was measured, by name; what is there is not measured again
+    DIR/translations/       of the dev and the test text, with all words and with every list
     DIR/corpus/             the embedded corpus as files, for the model that translates from English
 
 An interrupted experiment goes on where it stopped: a run from its checkpoint, measurements after the last one.
@@ -20,7 +21,7 @@ from ...align.counts import Counts
 from ...align.selector import Selector
 from ...align.sources import CONTROLS, make_selector
 from ...errors import UsageError, UserError
-from ...files import make_directory, read_bytes, read_text, write_atomically
+from ...files import make_directory, read_bytes, read_lines, read_text, write_atomically, write_lines
 from ...model.directory import load_model
 from ...text.corpus.write import write_corpus
 from ...train.data import load_split
@@ -98,6 +99,18 @@ class Lab:
             self.found[name] = measure(*arguments)
             self.save()
         return self.found[name]
+
+    def keep_translations(self, name, lines):
+        """Lines of a translated text, on disk -> the lines."""
+        make_directory(self.directory / "translations")
+        write_lines(self.translations_path(name), lines)
+        return lines
+
+    def translations(self, name):
+        return read_lines(self.translations_path(name))
+
+    def translations_path(self, name):
+        return self.directory / "translations" / (name.replace(", ", ".").replace(" ", "-") + ".txt")
 
     # Models
 

@@ -23,12 +23,16 @@ UPDATES = 5  # a repeat
 
 
 def quality(model, split, selector, n_threads, replacer=None):
-    """Translate the split -> {"bleu", "ter", "chrf", "list", "candidates"}; the last two None without a selector."""
+    """Translate the split -> {"bleu", "ter", "chrf", "list", "candidates", "lines"}.
+
+    "list" and "candidates", words a sentence and words a source word, are None without a selector; "lines" are the
+    translations.
+    """
     settings = SearchSettings(keep_attention=replacer is not None)
     translator = Translator(model, settings, n_threads=n_threads, selector=selector, replacer=replacer)
     found = translator.translate(split.src)
-    names = {"BLEU": "bleu", "TER": "ter", "chrF2": "chrf"}
-    result = {names[s.name]: s.value for s in all_scores([t.best for t in found], split.trg)}
+    names, lines = {"BLEU": "bleu", "TER": "ter", "chrF2": "chrf"}, [t.best for t in found]
+    result = {names[s.name]: s.value for s in all_scores(lines, split.trg)} | {"lines": lines}
     real = [t for t in found if t.src_units]
     sizes = {
         "list": float(np.mean([t.list_size for t in real])),
