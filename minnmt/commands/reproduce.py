@@ -39,7 +39,7 @@ EMBEDDED_EPOCHS = 3  # for each of the five models: all exhibits within twenty m
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Of training, for each model.")
 @click.option("--speed-sentences", type=POSITIVE, default=100, show_default=True, help="That are decoded for speed.")
 @click.option("--repeats", type=POSITIVE, default=10, show_default=True, help="Of every measurement of speed.")
-@click.option("--threads", type=POSITIVE, help="[default: all processors]")
+@click.option("--threads", type=POSITIVE, help="Of training and decoding. [default: all processors]")
 def reproduce(names, output, results, units, max_minutes, speed_sentences, repeats, **options):
     """Make the paper's tables and figure, on the embedded corpus or on any text.
 
@@ -73,14 +73,15 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     check_text_options(options)
     if "-" in options.values():
         raise UsageError("the text is read several times: it cannot come from standard input (-)")
-    names = chosen_exhibits(names, own_text=bool(options["src"]))
+    settings = Settings(**options)
+    names = chosen_exhibits(names, settings)
     if "epochs-figure" in names:
         load_figure()  # before the work, not after it
-    settings = Settings(**options)
     results = FilePath(results or output)
     make_directory(results)
-    if not any(line.strip() for line in load_split(settings, "test").src):
-        raise UserError("the test text has no line with a word in it: there is nothing to score")
+    for which in ("dev", "test"):
+        if not any(line.strip() for line in load_split(settings, which).src):
+            raise UserError(f"the {which} text has no line with a word in it: there is nothing to score")
     chosen = ("bpe", "words") if units == "both" else (units,)
     lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
     command = "python cli.py " + shlex.join(sys.argv[1:])

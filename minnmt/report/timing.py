@@ -1,5 +1,6 @@
 """Running things in turns, and what to say about their times."""
 
+import random
 import time
 from typing import Any, NamedTuple
 
@@ -18,17 +19,18 @@ class Timed(NamedTuple):
 def interleave(cases, repeats, pause=0.0, warm_up=True):
     """Run every case once in each repeat -> a Timed for each; a first repeat that does not count warms up.
 
-    cases: {name: function without arguments}. What the machine does meanwhile hits all of them alike; the order is
-    reversed from one repeat to the next, so that none always runs in the wake of the same other.
+    cases: {name: function without arguments}. What the machine does meanwhile hits all of them alike; each repeat has
+    an order of its own, so that none always runs in the wake of the same other.
     """
     seconds, outputs, order = {name: [] for name in cases}, {}, list(cases)
+    rng = random.Random(1)
     for _ in range(repeats + warm_up):
         for name in order:
             time.sleep(pause)
             began = time.perf_counter()
             outputs[name] = cases[name]()
             seconds[name].append(time.perf_counter() - began)
-        order.reverse()
+        rng.shuffle(order)
     return {name: Timed(seconds[name][-repeats:], outputs[name]) for name in cases}
 
 
@@ -66,7 +68,7 @@ def spread(values):
 
 
 def number(value):
-    """Three digits, more only before the point: "0.0123", "12.3", "12,345"."""
+    """Three digits at most behind the first zeros, all before the point: "0.0123", "1.5", "12,345"."""
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
 
 

@@ -3,6 +3,7 @@
 import json
 import signal
 
+import numpy as np
 import pytest
 
 from minnmt.commands.reproduce import NAMES
@@ -55,7 +56,7 @@ def test_tables_hold_together(done):
         assert len(lines) == len(found["rows"]) + 1 and len({line.count("\t") for line in lines}) == 1
         text = (directory / f"{name}.md").read_text()
         assert sum(line.startswith("| ") for line in text.splitlines()) == len(lines) + 1
-        assert "python cli.py" in text and found["machine"]["numpy"] and found["settings"]["hidden"] == 16
+        assert "python cli.py" in text and found["machines"][0]["numpy"] and found["settings"]["hidden"] == 16
         assert "/" not in found["settings"]["src"]  # names of texts, not places on a machine
 
 
@@ -67,7 +68,14 @@ def test_table_1(done):
         assert len(row["seconds"]["alone"]) == len(row["seconds"]["batches"]) == 2
         assert row["list"] is None or 2 <= row["list"] <= 40
     cells = [line.split("\t") for line in (done[0] / "deen-table.tsv").read_text().splitlines()]
-    assert [row[-2:] for row in cells if row[2] == "100"] == 3 * [["3.1", "43"]] + 3 * [["7.0", "32"]]
+    ours = [row[-2:] for row in cells if row[2] == "100"]
+    assert ours == [["3.1", "43"], ["-", "-"], ["-", "-"], ["7.0", "32"], ["-", "-"], ["-", "-"]]
+    for row, line in zip(rows, cells[1:]):
+        line = dict(zip(cells[0], line))
+        assert (line["BLEU"], line["TER"]) == (f"{row['bleu']:.2f}", f"{row['ter']:.2f}")
+        assert line["candidates"] == ("-" if row["lists"] == "full" else f"{row['candidates']:.1f}")
+        gain = 1 if row["lists"] == "full" else np.median(row["speedup"]["batches"])
+        assert float(line["in batches"].split()[0]) == pytest.approx(gain, rel=0.01)
 
 
 def test_differences_are_those_of_the_translations_kept(done, text):
@@ -150,6 +158,34 @@ def test_other_settings_are_noticed_before_anything_was_measured(text, tmp_path,
     assert result.code == 2 and "dropout" in result.err
 
 
+def test_a_model_of_other_settings_is_noticed(text, tmp_path, monkeypatch):
+    """Also when the measurements are gone, which would have told."""
+    interrupt_validation(monkeypatch, 2)
+    assert run_cli("reproduce", "lists-table", *text, *SMALL, "-o", tmp_path).code == 130
+    (tmp_path / "measurements.json").unlink()
+    result = run_cli("reproduce", "lists-table", *text, *SMALL, "--hidden", 20, "-o", tmp_path)
+    assert result.code == 1 and "other settings" in result.err and "-o" in result.err
+
+
+def test_speed_is_measured_again_for_other_repeats(done, text, monkeypatch):
+    """Nothing else is."""
+    for module, name in ((lab, "train"), (exhibits, "quality")):
+        monkeypatch.setattr(module, name, None)
+    other = done[0] / "one"
+    result = run_cli("reproduce", "deen-table", *text, *SMALL, "--repeats", 1, "-o", done[0], "--results", other)
+    assert result.code == 0, result.err
+    assert all(len(row["seconds"]["alone"]) == 1 for row in record(other, "deen-table")["rows"])
+
+
+def test_without_a_test_text_the_tables_say_so(done, text, tmp_path):
+    only_dev = text[: text.index("--test-src")]
+    assert "--test-trg" not in only_dev
+    result = run_cli("reproduce", "threshold-table", *only_dev, *SMALL, "-o", tmp_path)
+    assert result.code == 0, result.err
+    assert "test is the dev text" in (tmp_path / "threshold-table.md").read_text()
+    assert "test is the dev text" not in (done[0] / "threshold-table.md").read_text()
+
+
 def test_other_texts_of_the_same_name_are_noticed(done, tmp_path):
     text = write_toy_text(tmp_path, seed=4)
     measurements = json.loads((done[0] / "measurements.json").read_text())
@@ -193,10 +229,11 @@ def test_from_english_to_german(text, tmp_path, monkeypatch):
     assert all(line.endswith("\t-\t-") for line in (tmp_path / "iten-table.tsv").read_text().splitlines()[1:])
 
 
-def test_a_blank_test_text_is_refused_before_training(text, tmp_path):
+@pytest.mark.parametrize("which", ["dev", "test"])
+def test_a_blank_text_is_refused_before_training(text, tmp_path, which):
     blank = tmp_path / "blank"
     blank.write_text("\n" * 12)
-    paths = ["--test-src", blank, "--test-trg", blank]
+    paths = [f"--{which}-src", blank, f"--{which}-trg", blank]
     result = run_cli("reproduce", "lists-table", *text, *paths, *SMALL, "-o", tmp_path / "lab")
     assert result.code == 1 and "nothing to score" in result.err and not (tmp_path / "lab" / "models").exists()
 
@@ -219,6 +256,8 @@ def test_damaged_measurements(text, tmp_path):
         (["all", "lists-table"], "all stands alone"),
         (["all", "--src", "-", "--trg", "x", "--dev-src", "x", "--dev-trg", "x"], "standard input"),
         (["all", "--src", "x"], "--trg"),
+        (["all", "--epochs", "1"], "--epochs 2"),
+        (["deen-table", "--dynamic-vocab", "50", "--epochs", "1"], "--epochs 2"),
     ],
 )
 def test_refused(arguments, message, tmp_path):

@@ -53,10 +53,12 @@ def measure(sections, n_threads=2, **options):
 
 def test_cases_take_turns_and_the_first_round_does_not_count():
     calls = []
-    found = interleave({name: lambda name=name: calls.append(name) or len(calls) for name in "abc"}, repeats=2)
-    assert "".join(calls) == "abc" "cba" "abc"
-    assert [len(found[name].seconds) for name in "abc"] == [2, 2, 2]
-    assert [found[name].output for name in "abc"] == [7, 8, 9]
+    found = interleave({name: lambda name=name: calls.append(name) or len(calls) for name in "abc"}, repeats=9)
+    rounds = ["".join(calls[i : i + 3]) for i in range(0, 30, 3)]
+    assert len(calls) == 30 and all(sorted(order) == list("abc") for order in rounds)
+    assert len({order[0] for order in rounds}) == 3 and len(set(rounds)) > 3  # each begins, in many orders
+    assert [len(found[name].seconds) for name in "abc"] == [9, 9, 9]
+    assert [found[name].output for name in rounds[-1]] == [28, 29, 30]
     calls.clear()
     interleave({"a": lambda: calls.append("a")}, repeats=2, warm_up=False)
     assert calls == ["a", "a"]

@@ -6,7 +6,6 @@ dynamic-table, which the paper proposes, and lists-table, which compares lists o
 
 from dataclasses import asdict
 
-from ...errors import UsageError
 from ...model.directory import load_model
 from ...search.beam import SearchSettings
 from ...search.unknown import Replacer
@@ -15,11 +14,10 @@ from ..coverage import ALL, negation_words
 from ..scores import Difference, bleu_difference
 from ..tables import Table
 from ..timing import ratios, spread
-from .measure import BATCH, decoding_seconds, quality, update_words_per_second
-from .paper import BPE, ROWS, THRESHOLDS, TOPNS, WORDS, paper_cells
+from .measure import BATCH, UPDATES, decoding_seconds, quality, update_words_per_second
+from .paper import BPE, ROWS, THRESHOLDS, TOPN, TOPNS, WORDS, paper_cells
 
 SOURCES = {"scratch": "training", "continued": "one more epoch", "fastalign": "fast_align"}
-TOPN = 100  # where only one list is looked at
 ORIGINS = ("scratch", "model1", "fastalign", "cooc", "frequent", "random")
 AGAINST_FULL = "Against full: what the lists change in BLEU, with the interval of 95 % of a paired bootstrap."
 DYNAMIC = {"off": "none: all words", "batch": "one for each batch", "epoch": "one for each pair"}
@@ -30,37 +28,44 @@ def translated(lab, name, source=None, topn=TOPN, which="test", replacer=None):
 
     With lists, "against_full" has what they change in BLEU; the translations themselves are kept beside the numbers.
     """
-
-    def label(lists):
-        return f"{name}, {which}, {lists}" + (", UNK replaced" if replacer else "")
+    ending = ", UNK replaced" if replacer else ""
+    full, label = (f"{name}, {which}, {lists}{ending}" for lists in ("full", f"{source} {topn}" if source else "full"))
 
     def measure():
-        selector = lab.selector(name, source, topn) if source else None
-        split = lab.split(name, which)
+        split, selector = lab.split(name, which), lab.selector(name, source, topn) if source else None
         found = quality(lab.model(name), split, selector, lab.settings.threads, replacer)
-        lines = lab.keep_translations(label(lists), found.pop("lines"))
+        lines = lab.keep_translations(label, found.pop("lines"))
         if source:
-            translated(lab, name, which=which, replacer=replacer)
-            found["against_full"] = bleu_difference(lines, lab.translations(label("full")), split.trg)
+            found["against_full"] = bleu_difference(lines, lab.translations(full), split.trg)
         return found
 
-    lists = f"{source} {topn}" if source else "full"
-    return lab.once(label(lists), measure)
+    if source:
+        translated(lab, name, which=which, replacer=replacer)  # what the lists are compared with
+    return lab.once(label, measure)
 
 
-def lists_exhibit(lab, title, models, with_paper=True):
+def lists_exhibit(lab, section, title, models, with_paper=True):
     """Lists of 20 to 200 candidates, learned in three ways, against all words. models: {name: BPE or WORDS}."""
+    n_sentences = len(speed_lines(lab, next(iter(models))))
     table = Table(
-        "lists", title,
+        section, title,
         ("units", "lists from", "n", "speedup", "in batches", "candidates", "% of words", "BLEU", "against full", "TER",
          "paper: speedup", "paper: candidates"),
         (
-            f"Speedup: time of full decoding / time with lists, one sentence at a time and {BATCH} at a time; "
-            f"{lab.n_speed} test sentences, beam 5, {lab.settings.threads} threads, medians of {lab.repeats} runs in "
-            "turns, with quartiles. Candidates: words of a list / source words.",
+            f"Speedup: time of full decoding / time with lists, one sentence at a time and up to {BATCH} at a time; "
+            f"{n_sentences} test sentences, beam 5, {lab.settings.threads} threads, medians of {lab.repeats} runs in "
+            "turns, with quartiles. Candidates: words of a list / source units, the mean of the sentences.",
             AGAINST_FULL,
         ),
     )  # fmt: skip
+    if with_paper:
+        sizes = " and ".join(f"{row.vocabulary:,} {units}" for units, row in ROWS.items())
+        table.notes += (f"The paper's figures are for {sizes}.",)
+    if lab.settings.dynamic_vocab:
+        table.notes += (
+            "After its first epoch the model was trained with a softmax over lists: it learned nothing more about the "
+            "other words, which full decoding has to rule out all the same.",
+        )
     for name, units in models.items():
         add_list_rows(table, lab, name, units, with_paper)
     return table
@@ -73,14 +78,18 @@ def add_list_rows(table, lab, name, units, with_paper):
     keys = [(source, n) for source in SOURCES for n in TOPNS]
     replacer = Replacer(model, lab.counts(name, "scratch")) if units == WORDS else None
     if replacer:
-        table.notes += ("Unknown words of the model of words are replaced by means of the table of its counts.",)
-    seconds = lab.once(f"{name}: speed of decoding", measure_speed, lab, name, keys, replacer)
+        table.notes += (
+            "Unknown words that the model of words writes are replaced by the best candidate of the source word they "
+            "attend to, from the counts of training in all rows.",
+        )
+    label = f"{name}: speed of decoding, {lab.n_speed} sentences, {lab.repeats} runs"
+    seconds = lab.once(label, measure_speed, lab, name, keys, replacer)
     full = translated(lab, name, replacer=replacer)
     label = f"{name}, {V:,}"
     table.add(
         {"model": name, "units": units, "lists": "full", "vocabulary": V, "seconds": seconds["full"], **full},
         label, "none: all words", "-", "1", "1", "-", "100", f"{full['bleu']:.2f}", "-", f"{full['ter']:.2f}",
-        f"1 ({ROWS[units].vocabulary:,})" if with_paper else "-", "-",
+        "1" if with_paper else "-", "-",
     )  # fmt: skip
     for source, n in keys:
         q, times = translated(lab, name, source, n, replacer=replacer), seconds[f"{source} {n}"]
@@ -90,7 +99,7 @@ def add_list_rows(table, lab, name, units, with_paper):
             {**record, "speedup": {how: gain.tolist() for how, gain in gains.items()}},
             label, SOURCES[source], n, spread(gains["alone"]), spread(gains["batches"]), f"{q['candidates']:.1f}",
             f"{100 * q['list'] / V:.2f}", f"{q['bleu']:.2f}", against_full(q), f"{q['ter']:.2f}",
-            *(paper_cells(units, n) if with_paper else ("-", "-")),
+            *(paper_cells(units, source, n) if with_paper else ("-", "-")),
         )  # fmt: skip
 
 
@@ -101,27 +110,34 @@ def against_full(found):
 def measure_speed(lab, name, keys, replacer):
     """Full decoding and decoding with all the lists, in turns."""
     selectors = {"full": None, **{f"{source} {n}": lab.selector(name, source, n) for source, n in keys}}
-    lines = [line for line in lab.split(name, "test").src if line.strip()][: lab.n_speed]
+    lines = speed_lines(lab, name)
     return decoding_seconds(lab.model(name), lines, selectors, lab.repeats, lab.settings.threads, replacer)
+
+
+def speed_lines(lab, name):
+    """The lines whose decoding is timed."""
+    return [line for line in lab.split(name, "test").src if line.strip()][: lab.n_speed]
 
 
 def deen_table(lab):
     """Table 1."""
-    return lists_exhibit(lab, "Decoding with lists and with all words", {name: name for name in lab.units})
+    models = {name: name for name in lab.units}
+    return lists_exhibit(lab, "deen-table", "Decoding with lists and with all words", models)
 
 
 def iten_table(lab):
     """Table 3: another language pair; without a text of its own, the embedded corpus from English to German."""
-    if lab.settings.src:
-        return lists_exhibit(lab, "Decoding with lists: another language pair", {"bpe": BPE}, False)
-    return lists_exhibit(lab, "Decoding with lists: the embedded corpus, English to German", {"reversed": BPE}, False)
+    title, model = "Decoding with lists: another language pair", "bpe"
+    if not lab.settings.src:
+        title, model = "Decoding with lists: the embedded corpus, English to German", "reversed"
+    return lists_exhibit(lab, "iten-table", title, {model: BPE}, with_paper=False)
 
 
 def epochs_figure(lab, name="bpe"):
     """Figure 1: the model stays, the counts are those of one epoch of its training."""
     full = translated(lab, name)
     table = Table(
-        "epochs", f"Lists of {TOPN} from the attention of a single epoch, the model fixed",
+        "epochs-figure", f"Lists of {TOPN} from the attention of a single epoch, the model fixed",
         ("epoch", "candidates", "BLEU", "against full"),
         (f"BLEU with all words: {full['bleu']:.2f}. {AGAINST_FULL}",),
     )  # fmt: skip
@@ -135,7 +151,7 @@ def epochs_figure(lab, name="bpe"):
 def threshold_table(lab, name="bpe"):
     """Table 2: which attention weights are counted."""
     table = Table(
-        "thresholds", f"The threshold of counting, lists of {TOPN}",
+        "threshold-table", f"The threshold of counting, lists of {TOPN}",
         ("threshold", "candidates", "dev BLEU", "dev TER", "test BLEU", "test TER", "cells", "density, %", "MB"),
         (
             "Counted in a pass over the training text with the finished model (align --frozen). Candidates: on the "
@@ -164,16 +180,15 @@ def both_scores(found):
 def dynamic_table(lab):
     """Dynamic vocabulary selection in training, which the paper proposes and does not measure."""
     table = Table(
-        "dynamic", f"Training with a softmax over lists of {TOPN} candidates a source word",
-        ("lists", "words/s", "x full", "dev perplexity", "dev BLEU", "test BLEU", "test BLEU, lists"),
+        "dynamic-table", f"Training with a softmax over lists of {TOPN} candidates a source word",
+        ("lists", "words/s", "x full", "best epoch", "dev perplexity", "dev BLEU", "test BLEU", "test BLEU, lists"),
         (
-            "Words/s: target words of updates in turns, medians and quartiles. Perplexity is that of the full softmax. "
-            f"BLEU is of greedy search on dev, as in training, and of beam 5 on test: all words, and lists of {TOPN}.",
+            f"Words/s: target words of the same {UPDATES} updates in turns, choosing their words included, medians and "
+            "quartiles. The first epoch of every model has all words. Perplexity is that of the full softmax. BLEU is "
+            f"of greedy search on dev, as in training, and of beam 5 on test: all words, and lists of {TOPN}.",
         ),
     )  # fmt: skip
-    if lab.settings.epochs < 2:
-        raise UsageError("dynamic-table needs --epochs 2 or more: lists come from the counts of an earlier epoch")
-    speeds = lab.once("speed of updates", measure_updates, lab)
+    speeds = lab.once(f"speed of updates, {lab.repeats} runs", measure_updates, lab)
     for how, text in DYNAMIC.items():
         name = "bpe" if how == "off" and not lab.settings.dynamic_vocab else how  # the same model
         lab.model(name)
@@ -181,7 +196,7 @@ def dynamic_table(lab):
         full, listed = translated(lab, name), translated(lab, name, "scratch")
         record = {"lists": how, "words_per_second": speeds[how], "best": best, "full": full, "listed": listed}
         table.add(
-            record, text, spread(speeds[how]), spread(ratios(speeds[how], speeds["off"])),
+            record, text, spread(speeds[how]), spread(ratios(speeds[how], speeds["off"])), best["epoch"],
             f"{best['dev_perplexity']:.2f}", f"{best['dev_bleu']:.2f}", f"{full['bleu']:.2f}", f"{listed['bleu']:.2f}",
         )  # fmt: skip
     return table
@@ -198,22 +213,24 @@ def lists_table(lab, name="bpe"):
     """Lists of other origins at the same n."""
     kinds = ("numbers", "capitalised, elsewhere", "negations")
     table = Table(
-        "origins", f"Lists of {TOPN} candidates a source word, by their origin",
+        "lists-table", f"Lists of {TOPN} candidates a source word, by their origin",
         ("lists from", "words", "identical, %", "BLEU", "against full", "mass kept", "covered, %", *kinds),
         (
             "Identical: outputs that are those of full decoding. Mass: the mean probability that listed words have at "
             "a step of the full softmax. Covered: words of the references that the lists can write, all and by kind.",
+            AGAINST_FULL,
         ),
     )  # fmt: skip
     for origin in ORIGINS:
         found = lab.once(f"{name}: audit of {origin}", audited, lab, name, origin)
         bleu = next(score for score in found["scores"] if score["name"] == "BLEU")
         rows = {row["name"]: row for row in found["coverage"]["rows"]}
-        covered = [share(rows[kind]["words_covered"], rows[kind]["words"]) for kind in (ALL, *kinds)]
+        chosen = [rows[kind] for kind in (ALL, *kinds)]
+        covered = [f"{share(row['words_covered'], row['words'])} of {row['words']:,}" for row in chosen]
         table.add(
             {"origin": origin, **found}, "attention (training)" if origin == "scratch" else origin,
             f"{found['lists']['words_per_sentence']:,.0f}", share(found["identical"], found["sentences"]),
-            f"{bleu['list']:.2f}", f"{bleu['difference']:+.2f}", f"{found['mass_output']['mean']:.4f}", *covered,
+            f"{bleu['list']:.2f}", against_full(found), f"{found['mass_output']['mean']:.4f}", *covered,
         )  # fmt: skip
     return table
 
@@ -228,6 +245,8 @@ def audited(lab, name, origin):
     selector = lab.selector(name, origin, TOPN)
     decodings = decode_both(split.src, model, selector, SearchSettings(), n_threads=threads)
     found = asdict(audit(split, decodings, model, selector, None, negation_words(), threads))
+    listed, full = ([t.best for t in side] for side in (decodings.listed, decodings.full))
+    found["against_full"] = bleu_difference(listed, full, split.trg)
     return {key: value for key, value in found.items() if key not in ("divergences", "summary")}
 
 

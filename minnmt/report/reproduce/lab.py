@@ -1,6 +1,6 @@
 """The laboratory: a directory in which models are trained, counts are made and measurements are kept, each once.
 
-    DIR/models/NAME/        a run of training, as `python cli.py train` makes it
+    DIR/models/NAME/        a run of training, as `python cli.py train --align-from-epoch 1` makes it
     DIR/measurements.json   what was measured, by name; what is there is not measured again
     DIR/translations/       of the dev and the test text, with all words and with every list
     DIR/corpus/             the embedded corpus as files, for the model that translates from English
@@ -30,12 +30,12 @@ from ...train.run import new_run, resume_run
 from ...train.settings import Settings
 from ...train.status import Status
 from ..aligning import align_units, last_learning_rate, learn_attention
+from ..machine import describe_machine
 from ..validation import validate
-from .paper import BPE, WORDS
+from .paper import BPE, TOPN, WORDS
 
 FIRST_COUNTED = 2  # the epoch from which counts are added up, as DESIGN and the paper have it
 ITERATIONS = 5  # of the statistical aligners
-DYNAMIC_VOCAB = 100  # candidates a source word, in the models that train with lists
 
 
 @dataclass
@@ -56,7 +56,9 @@ class Lab:
         make_directory(self.directory / "models")
         self.path = self.directory / "measurements.json"
         self.setup = self.describe()
-        self.found = self.load()
+        self.machines, self.found = self.load()
+        machine = describe_machine("sacrebleu")
+        self.machines += [machine] if machine not in self.machines else []
         self.save()  # even with nothing in it: the next start with other settings is noticed
         self.models = {}
 
@@ -66,30 +68,32 @@ class Lab:
         """All that decides the numbers, for JSON."""
         texts = [value for name, value in asdict(self.settings).items() if name.endswith(("src", "trg")) and value]
         return {
-            "settings": asdict(self.settings), "max_minutes": self.max_minutes, "n_speed": self.n_speed,
-            "repeats": self.repeats, "minnmt": __version__, "crc32": [zlib.crc32(read_bytes(path)) for path in texts],
+            "settings": asdict(self.settings), "max_minutes": self.max_minutes, "minnmt": __version__,
+            "crc32": [zlib.crc32(read_bytes(path)) for path in texts],
         }  # fmt: skip
 
     def load(self):
-        """The measurements so far; those of another setup are refused."""
+        """The machines that measured, and the measurements so far; those of another setup are refused."""
         if not self.path.exists():
-            return {}
+            return [], {}
         try:
             kept = json.loads(read_text(self.path))
-            setup, found = kept["setup"], kept["found"]
+            setup, machines, found = kept["setup"], kept["machines"], kept["found"]
+            settings = setup["settings"]
         except (ValueError, KeyError, TypeError):
             raise UserError(f"{self.path} is damaged: remove it to measure again") from None
         if setup != self.setup:
-            ours, theirs = ({**s, **s.get("settings", {}), "settings": None} for s in (self.setup, setup))
-            changed = ", ".join(name for name in ours if theirs.get(name) != ours[name])
-            changed = changed.replace("crc32", "the texts themselves") or "another version"
+            changed = [name for name, value in self.setup["settings"].items() if settings.get(name) != value]
+            changed += [name for name, value in self.setup.items() if name != "settings" and setup.get(name) != value]
+            changed = ", ".join(changed).replace("crc32", "the texts themselves") or "another version"
             raise UsageError(
                 f"{self.directory} holds experiments with other settings ({changed}): choose another directory with -o"
             )
-        return found
+        return machines, found
 
     def save(self):
-        text = json.dumps({"setup": self.setup, "found": self.found}, indent=1, ensure_ascii=False, allow_nan=False)
+        kept = {"setup": self.setup, "machines": self.machines, "found": self.found}
+        text = json.dumps(kept, indent=1, ensure_ascii=False, allow_nan=False)
         write_atomically(self.path, text + "\n")
 
     def once(self, name, measure, *arguments):
@@ -121,7 +125,7 @@ class Lab:
             return replace(s, bpe=0)
         if name in ("off", "batch", "epoch"):
             lists = name if name != "off" else s.dynamic_lists
-            return replace(s, dynamic_vocab=0 if name == "off" else DYNAMIC_VOCAB, dynamic_lists=lists)
+            return replace(s, dynamic_vocab=0 if name == "off" else TOPN, dynamic_lists=lists)
         if name == "reversed":
             return self.reversed_text(s)
         return s
@@ -151,6 +155,8 @@ class Lab:
         directory, settings = self.model_directory(name), self.variant(name)
         if (directory / "config.json").exists():
             run = resume_run(directory)
+            if run.settings != settings:
+                raise UserError(f"{directory} has a model of other settings: remove it, or choose another -o")
         else:  # a start that was killed before its config.json is no start
             run = new_run(directory, settings, self.status.line, overwrite=True)
         limits = Limits(self.max_minutes and self.max_minutes - run.progress.seconds / 60)
@@ -163,7 +169,9 @@ class Lab:
             self.status.line("the state is saved: the same command goes on from here")
             raise KeyboardInterrupt
         if not run.progress.log:
-            raise UserError(f"training of {name} ended before its first epoch ({end}): give it more --max-minutes")
+            raise UserError(
+                f"training of {name} ended before its first epoch ({end}): choose more --max-minutes, and another -o"
+            )
         return run.progress.log
 
     def split(self, name, which):

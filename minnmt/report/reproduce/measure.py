@@ -23,16 +23,18 @@ UPDATES = 5  # a repeat
 
 
 def quality(model, split, selector, n_threads, replacer=None):
-    """Translate the split -> {"bleu", "ter", "chrf", "list", "candidates", "lines"}.
+    """Translate the split -> {"bleu", "ter", "chrf", "signatures", "list", "candidates", "lines"}.
 
-    "list" and "candidates", words a sentence and words a source word, are None without a selector; "lines" are the
+    "list" and "candidates", words a sentence and words a source unit, are None without a selector; "lines" are the
     translations.
     """
     settings = SearchSettings(keep_attention=replacer is not None)
     translator = Translator(model, settings, n_threads=n_threads, selector=selector, replacer=replacer)
     found = translator.translate(split.src)
     names, lines = {"BLEU": "bleu", "TER": "ter", "chrF2": "chrf"}, [t.best for t in found]
-    result = {names[s.name]: s.value for s in all_scores(lines, split.trg)} | {"lines": lines}
+    scores = all_scores(lines, split.trg)
+    result = {names[s.name]: s.value for s in scores}
+    result |= {"signatures": {names[s.name]: s.signature for s in scores}, "lines": lines}
     real = [t for t in found if t.src_units]
     sizes = {
         "list": float(np.mean([t.list_size for t in real])),
@@ -45,14 +47,20 @@ def decoding_seconds(model, lines, selectors, repeats, n_threads, replacer=None)
     """Decode the lines in turns with every selector {name: selector, or None for all words}.
 
     -> {name: {"alone": seconds of each repeat, "batches": the same}}, one sentence at a time and BATCH at a time.
-    Choosing the lists is part of the time.
+    Choosing the lists is part of the time, and so are the products of words, when a run meets them first.
     """
     engine, settings, cases = FastEngine(model.params), SearchSettings(keep_attention=replacer is not None), {}
+
+    def decode(translator, parts):
+        engine.forget_words()
+        for part in parts:
+            translator.translate(part)
+
     for name, selector in selectors.items():
         alone = Translator(model, settings, 1, n_threads, selector, replacer, engine)
         batches = Translator(model, settings, BATCH, n_threads, selector, replacer, engine)
-        cases[name, "alone"] = lambda t=alone: [t.translate([line]) for line in lines]
-        cases[name, "batches"] = lambda t=batches: t.translate(lines)
+        cases[name, "alone"] = partial(decode, alone, [[line] for line in lines])
+        cases[name, "batches"] = partial(decode, batches, [lines])
     found = interleave(cases, repeats)
     return {name: {how: found[name, how].seconds for how in ("alone", "batches")} for name in selectors}
 

@@ -2,10 +2,18 @@
 
 import io
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from ...files import write_atomically, write_bytes
-from ..machine import describe_machine
+from ...search.beam import SearchSettings
+from .lab import ITERATIONS
+from .measure import BATCH, UPDATES
+
+FIXED = {  # what has no option
+    "search": asdict(SearchSettings()), "speed_batch": BATCH, "updates_a_repeat": UPDATES,
+    "aligner_iterations": ITERATIONS,
+}  # fmt: skip
 
 
 def write_exhibit(table, name, directory, lab, command):
@@ -13,7 +21,7 @@ def write_exhibit(table, name, directory, lab, command):
     write_atomically(directory / f"{name}.md", markdown(table, command))
     rows = [table.headings, *table.rows]
     write_atomically(directory / f"{name}.tsv", "".join("\t".join(row) + "\n" for row in rows))
-    record = {"command": command, "machine": describe_machine(), **portable(lab.setup), **table.record()}
+    record = {"command": command, "machines": lab.machines, **portable(lab.setup), **FIXED, **table.record()}
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(directory / f"{name}.json", text + "\n")
     if name == "epochs-figure":

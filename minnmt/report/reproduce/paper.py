@@ -21,10 +21,12 @@ class PaperRow(NamedTuple):
 
 ROWS = {BPE: PaperRow(34_494, 100, 3.1, 43), WORDS: PaperRow(80_000, 100, 7.0, 32)}
 TOPNS = (20, 50, 100, 200)
+TOPN = 100  # where only one list is looked at
 THRESHOLDS = (0.05, 0.1, 0.2, 0.25)
 
 
-def paper_cells(units, topn):
+def paper_cells(units, source, topn):
     """The paper's speedup and candidates for a row of ours, as texts; "-" where they are not known."""
     row = ROWS[units]
-    return (f"{row.speedup:.1f}", f"{row.candidates:g}") if topn == row.topn else ("-", "-")
+    known = source == "scratch" and topn == row.topn
+    return (f"{row.speedup:.1f}", f"{row.candidates:g}") if known else ("-", "-")
