@@ -11,19 +11,24 @@ from .options import COUNT, DEFAULTS, FILE, Path
 @click.command()
 @click.argument("hypotheses", type=FILE)
 @click.argument("references", type=FILE)
+@click.option("--baseline", type=FILE, help="Other translations: how sure is the difference in BLEU to them?")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object instead of text.")
-def score(hypotheses, references, as_json):
+def score(hypotheses, references, baseline, as_json):
     """BLEU, TER and chrF of translations, with sacrebleu's signatures.
 
     \b
     python cli.py score test.hyp test.en
     python cli.py decode < test.de | python cli.py score - test.en --json
+    python cli.py score lists.hyp test.en --baseline full.hyp
+
+    With a baseline, the interval of 95 % of a paired bootstrap: 1,000 times as many sentences are drawn, with
+    replacement, and both translations scored on them.
     """
     from ..report.scores import format_scores, score_files
 
-    if hypotheses == references == "-":
-        raise UsageError("only one of the two files can be standard input (-)")
-    text = format_scores(score_files(hypotheses, references), as_json)
+    if [hypotheses, references, baseline].count("-") > 1:
+        raise UsageError("only one of the files can be standard input (-)")
+    text = format_scores(*score_files(hypotheses, references, baseline), as_json)
     if sys.stdout is None:
         raise UserError("standard output is closed: there is nowhere to write the scores to")
     click.echo(text)

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..files import read_parallel
+from ..errors import UserError
+from ..files import read_lines, read_parallel
 
 
 class Score(NamedTuple):
@@ -70,13 +71,24 @@ def bleu_of_counts(counts):
     return BLEU.compute_bleu(total[:4], total[4:8], *total[8:], smooth_method="exp").score
 
 
-def score_files(hypotheses_path, references_path):
-    """Two files, "-" for standard input -> [Score]."""
-    return all_scores(*read_parallel(hypotheses_path, references_path))
+def score_files(hypotheses_path, references_path, baseline_path=None):
+    """Two files, "-" for standard input -> [Score], and the Difference to a third or None."""
+    hypotheses, references = read_parallel(hypotheses_path, references_path)
+    if not baseline_path:
+        return all_scores(hypotheses, references), None
+    baseline = read_lines(baseline_path)
+    if len(baseline) != len(references):
+        raise UserError(
+            f"{baseline_path} has {len(baseline)} lines but {references_path} has {len(references)}: both must be "
+            "translations of the same text"
+        )
+    return all_scores(hypotheses, references), bleu_difference(hypotheses, baseline, references)
 
 
-def format_scores(scores, as_json=False):
+def format_scores(scores, difference=None, as_json=False):
     """A line per score (name, value, signature), or a JSON object."""
     if as_json:
-        return json.dumps({s.name: {"score": s.value, "signature": s.signature} for s in scores}, indent=2)
-    return "\n".join(f"{s.name:5} {s.value:6.2f}  {s.signature}" for s in scores)
+        record = {s.name: {"score": s.value, "signature": s.signature} for s in scores}
+        return json.dumps(record | ({"BLEU difference": difference._asdict()} if difference else {}), indent=2)
+    lines = [f"{s.name:5} {s.value:6.2f}  {s.signature}" for s in scores]
+    return "\n".join(lines + ([f"BLEU against the baseline: {difference}"] if difference else []))

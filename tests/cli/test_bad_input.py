@@ -282,6 +282,7 @@ def test_a_full_disk_while_checkpointing(tmp_path, text):
         (["train", "--resume", "--overwrite"], ["--resume", "--overwrite"]),
         (["train", "--resume", "--hidden", 9], ["--hidden", "--resume"]),
         (["score", "-", "-"], ["-"]),
+        (["score", "-", "a", "--baseline", "-"], ["-"]),
         (["score", "a"], ["REFERENCES"]),
         (["corpus"], ["--output"]),
         (["nonsense"], ["nonsense"]),

@@ -43,6 +43,19 @@ def test_score_text_json_and_a_pipe(tmp_path):
     assert [line.split()[0] for line in text.out.splitlines()] == list(record)
 
 
+def test_score_against_a_baseline(tmp_path):
+    for name, first in (("ref", "the cat sleeps on the mat"), ("other", "a cat sleeps on the floor"), ("short", "yes")):
+        (tmp_path / name).write_text(f"{first}\n" + "yes it is so\n" * (name != "short"))
+    command = ["score", tmp_path / "ref", tmp_path / "ref", "--baseline"]
+    text, as_json = (run_cli(*command, tmp_path / "other", *more) for more in ([], ["--json"]))
+    found = json.loads(as_json.out)["BLEU difference"]
+    assert 0 <= found["low"] < found["value"] < found["high"]
+    numbers = "{value:+.2f} ({low:+.2f} to {high:+.2f})".format(**found)
+    assert text.out.splitlines()[-1] == f"BLEU against the baseline: {numbers}"
+    result = run_cli(*command, tmp_path / "short")
+    assert result.code == 1 and "short has 1 lines but" in result.err and result.out == ""
+
+
 def test_a_run_leaves_exactly_the_files_of_a_model_directory(tiny_run):
     names = {path.name for path in tiny_run.iterdir()}
     counts = {"alignments.npz", "alignments.epoch2.npz", "alignments.epoch3.npz", "alignments.epoch4.npz"}
