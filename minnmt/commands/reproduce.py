@@ -79,9 +79,9 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
         load_figure()  # before the work, not after it
     results = FilePath(results or output)
     make_directory(results)
-    for which in ("dev", "test"):
+    for which in ("train", "dev", "test"):  # also that both sides are equally long
         if not any(line.strip() for line in load_split(settings, which).src):
-            raise UserError(f"the {which} text has no line with a word in it: there is nothing to score")
+            raise UserError(f"the {which} text has no line with a word in it")
     chosen = ("bpe", "words") if units == "both" else (units,)
     lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
     command = "python cli.py " + shlex.join(sys.argv[1:])

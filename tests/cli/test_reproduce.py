@@ -229,13 +229,21 @@ def test_from_english_to_german(text, tmp_path, monkeypatch):
     assert all(line.endswith("\t-\t-") for line in (tmp_path / "iten-table.tsv").read_text().splitlines()[1:])
 
 
-@pytest.mark.parametrize("which", ["dev", "test"])
-def test_a_blank_text_is_refused_before_training(text, tmp_path, which):
+@pytest.mark.parametrize("option", ["--", "--dev-", "--test-"])
+def test_a_blank_text_is_refused_before_training(text, tmp_path, option):
     blank = tmp_path / "blank"
     blank.write_text("\n" * 12)
-    paths = [f"--{which}-src", blank, f"--{which}-trg", blank]
+    paths = [option + "src", blank, option + "trg", blank]
     result = run_cli("reproduce", "lists-table", *text, *paths, *SMALL, "-o", tmp_path / "lab")
-    assert result.code == 1 and "nothing to score" in result.err and not (tmp_path / "lab" / "models").exists()
+    assert result.code == 1 and "no line with a word" in result.err and not (tmp_path / "lab" / "models").exists()
+
+
+def test_a_mistake_in_the_texts_leaves_no_laboratory_behind(text, tmp_path):
+    """The corrected command has other settings, and must not be refused for that."""
+    (tmp_path / "short").write_text("one line\n")
+    result = run_cli("reproduce", "lists-table", *text, "--trg", tmp_path / "short", *SMALL, "-o", tmp_path / "lab")
+    assert result.code == 1 and "must match line by line" in result.err
+    assert not list((tmp_path / "lab").iterdir())
 
 
 def test_the_command_knows_every_exhibit():
