@@ -68,7 +68,7 @@ def spread(values):
 
 
 def number(value):
-    """Three digits at most behind the first zeros, all before the point: "0.0123", "1.5", "12,345"."""
+    """Three digits at most, and all of those before the point: "0.0123", "1.5", "12,345"."""
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
 
 

@@ -81,7 +81,7 @@ class Lab:
             setup, machines, found = kept["setup"], kept["machines"], kept["found"]
             settings = setup["settings"]
         except (ValueError, KeyError, TypeError):
-            raise UserError(f"{self.path} is damaged: remove it to measure again") from None
+            raise UserError(f"{self.path} is damaged, or of another version: remove it to measure again") from None
         if setup != self.setup:
             changed = [name for name, value in self.setup["settings"].items() if settings.get(name) != value]
             changed += [name for name, value in self.setup.items() if name != "settings" and setup.get(name) != value]
