@@ -6,14 +6,14 @@ import sys
 import click
 
 from minnmt import __version__
-from minnmt.commands.align import align
-from minnmt.commands.audit import audit
-from minnmt.commands.bench import bench
-from minnmt.commands.candidates import candidates
-from minnmt.commands.decode import decode
-from minnmt.commands.reproduce import reproduce
-from minnmt.commands.text import corpus, score
-from minnmt.commands.train import train
+from minnmt.commands.align_command import align
+from minnmt.commands.audit_command import audit
+from minnmt.commands.bench_command import bench
+from minnmt.commands.candidates_command import candidates
+from minnmt.commands.decode_command import decode
+from minnmt.commands.reproduce_command import reproduce
+from minnmt.commands.text_command import corpus, score
+from minnmt.commands.train_command import train
 from minnmt.errors import UserError
 
 import kernels  # isort: skip  (minnmt sees to it that this is its own)

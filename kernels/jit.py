@@ -27,30 +27,43 @@ SOURCES = tuple(
 _team = threading.local()
 
 
-def kernel(twin, parallel=False):
-    """Compile the decorated function for float32 arrays; for float64, where every digit counts, and with
-    MINNMT_KERNELS=numpy, its `twin`, the same in numpy, takes its place. The first argument is always an array.
+def kernel(function=None, *, twin=None, parallel=False):
+    """Compile a function for float32 arrays. The plain function whose place it takes is in minnmt/, and names it.
 
     Kernels use one thread and let go of Python's lock: several threads may run them side by side. A kernel that is
     `parallel` is compiled a second time, and in a thread that has a team (see `team`) it is shared by the whole team.
     """
+    if function is None:
+        return functools.partial(kernel, twin=twin, parallel=parallel)
+    if twin is not None:
+        return with_twin(function, twin, parallel)
+    compiled = stamped(numba.njit(**OPTIONS)(function))
+    if not parallel:
+        return compiled
+    shared = stamped(numba.njit(parallel=True, **OPTIONS)(renamed(function)))
 
-    def decorate(function):
-        if USE_NUMPY:
-            return twin
-        compiled = stamped(numba.njit(**OPTIONS)(function))
-        shared = stamped(numba.njit(parallel=True, **OPTIONS)(renamed(function))) if parallel else compiled
+    @functools.wraps(function)
+    def call(*arguments):
+        return (compiled if team_size() == 1 else shared)(*arguments)
 
-        @functools.wraps(function)
-        def call(first, *rest):
-            if first.dtype != np.float32:
-                return twin(first, *rest)
-            return (compiled if team_size() == 1 else shared)(first, *rest)
+    call.compiled, call.shared = compiled, shared
+    return call
 
-        call.compiled, call.shared, call.twin = compiled, shared, twin
-        return call
 
-    return decorate
+def with_twin(function, twin, parallel):
+    if USE_NUMPY:
+        return twin
+    compiled = stamped(numba.njit(**OPTIONS)(function))
+    shared = stamped(numba.njit(parallel=True, **OPTIONS)(renamed(function))) if parallel else compiled
+
+    @functools.wraps(function)
+    def call(first, *rest):
+        if first.dtype != np.float32:
+            return twin(first, *rest)
+        return (compiled if team_size() == 1 else shared)(first, *rest)
+
+    call.compiled, call.shared, call.twin = compiled, shared, twin
+    return call
 
 
 def renamed(function):

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from minnmt.files import make_directory, write_lines
-from minnmt.report.validation import validate
-from minnmt.train.data import embedded_corpus
+from minnmt.tasks.validation import validate
+from minnmt.text.parallel import embedded_corpus
 from minnmt.train.loop import Limits, finished, train
 from minnmt.train.run import new_run, resume_run
 from minnmt.train.settings import Settings

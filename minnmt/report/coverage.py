@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ..files import read_lines
-from ..search.translate import word_numbers
 from ..text.bpe import join_units
+from ..text.pipeline import word_numbers
 from ..text.tokenizer import JOINER
 from ..text.vocab import UNK
 

@@ -12,7 +12,7 @@ from ..align.selector import Selector
 from ..model.directory import Model
 from ..profile import lap, restart_lap
 from ..text.batches import pad
-from ..text.bpe import unit_words
+from ..text.pipeline import word_numbers
 from ..threads import thread_pool
 from .beam import SearchSettings, beam_search
 from .fast import FastEngine
@@ -132,10 +132,3 @@ def weights_record(translation, model):
         "trg": [*model.trg.vocab.decode(hypothesis.ids), "eos"],
         "weights": [[round(float(w), 6) for w in row] for row in hypothesis.alpha],
     }
-
-
-def word_numbers(units, pipeline):
-    """The number of the word that each unit belongs to."""
-    return unit_words(units) if pipeline.bpe else list(range(len(units)))
-
-

@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from .bpe import BPE, count_words, join_units, learn_bpe, read_codes, write_codes
+from .bpe import BPE, count_words, join_units, learn_bpe, read_codes, unit_words, write_codes
 from .tokenizer import detokenize, tokenize
 from .vocab import Vocab, count_tokens
 
@@ -77,3 +77,8 @@ def _learn(sentences, n_merges, vocab_size, pretokenized):
         bpe = BPE(learn_bpe(count_words(" ".join(words) for words in sentences), n_merges))
         sentences = map(bpe.segment, sentences)
     return Pipeline(Vocab.from_counts(count_tokens(sentences), vocab_size), bpe, pretokenized)
+
+
+def word_numbers(units, pipeline):
+    """The number of the word that each unit belongs to."""
+    return unit_words(units) if pipeline.bpe else list(range(len(units)))

@@ -14,10 +14,10 @@ from ..files import make_directory, remove_leftovers, write_atomically
 from ..model.directory import Model, load_config, load_pipelines, save_config
 from ..model.npz import save_parameters
 from ..model.parameters import Parameters, init_parameters, named_arrays
+from ..text.parallel import Split, encode_pairs, load_split
 from ..text.pipeline import learn_pipelines
 from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
-from .data import Split, encode_pairs, load_split
 from .dynamic import BatchWords, EpochWords
 from .settings import Settings
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.conftest import run_cli, write_toy_text
-from tests.report.test_bench import shrink
+from tests.lab.test_bench import shrink
 
 
 @pytest.fixture

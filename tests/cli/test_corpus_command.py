@@ -3,7 +3,7 @@
 import pytest
 
 from minnmt.align.links import parse_pharaoh
-from minnmt.report.validation import test_report as report_on_test_set
+from minnmt.tasks.validation import test_report as report_on_test_set
 from minnmt.text.corpus import generate, write
 from minnmt.text.tokenizer import detokenize, tokenize
 from tests.conftest import run_cli

@@ -6,8 +6,9 @@ import signal
 import numpy as np
 import pytest
 
-from minnmt.commands.reproduce import NAMES
-from minnmt.report.reproduce import exhibits, lab
+from minnmt.commands.reproduce_command import NAMES
+from minnmt.lab.reproduce import exhibits
+from minnmt.lab.reproduce import laboratory as lab
 from minnmt.report.scores import bleu
 from tests.conftest import run_cli, write_toy_text
 

@@ -27,7 +27,7 @@ from minnmt.report.divergence import (
 )
 from minnmt.search.beam import SearchSettings
 from minnmt.search.translate import translate
-from minnmt.text.split import Split
+from minnmt.text.parallel import Split
 from tests.conftest import random_parameters
 from tests.search.plain import next_word_logps
 

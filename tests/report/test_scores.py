@@ -9,10 +9,10 @@ import sacrebleu
 
 from minnmt.errors import UserError
 from minnmt.model.directory import load_model
-from minnmt.report import validation
 from minnmt.report.scores import all_scores, bleu, bleu_difference, format_scores, score_files
 from minnmt.search.greedy import greedy_search
-from minnmt.train.data import Split
+from minnmt.tasks import validation
+from minnmt.text.parallel import Split
 
 HYPOTHESES = ["the dog barks loudly today", "a cat sleeps on the mat", "yes"]
 REFERENCES = ["the dog barks loudly now", "the cat sleeps on a mat", "yes"]

@@ -9,7 +9,7 @@ import pytest
 from minnmt.errors import UserError
 from minnmt.model.npz import load_parameters
 from minnmt.model.parameters import named_arrays
-from minnmt.report.validation import validate
+from minnmt.tasks.validation import validate
 from minnmt.train import loop
 from minnmt.train.checkpoint import Progress, load_checkpoint
 from minnmt.train.loop import Limits, train

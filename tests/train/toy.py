@@ -6,10 +6,10 @@ import numpy as np
 
 from minnmt.model.directory import Model
 from minnmt.model.parameters import init_parameters
+from minnmt.text.parallel import Split, encode_pairs
 from minnmt.text.pipeline import learn_pipelines
 from minnmt.train.adam import Adam
 from minnmt.train.checkpoint import Progress
-from minnmt.train.data import Split, encode_pairs
 from minnmt.train.run import Run
 from minnmt.train.settings import Settings
 from minnmt.train.status import Status

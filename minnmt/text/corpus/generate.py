@@ -5,7 +5,7 @@ Same seed, same bytes. Left out: files; `minnmt.files` reads and writes those.
 
 from dataclasses import dataclass
 
-from ..split import Split
+from ..parallel import Split
 from . import english
 from .complex import Complex
 from .copulas import Copulas

@@ -4,18 +4,18 @@ from functools import partial
 
 import numpy as np
 
+from ...report.scores import all_scores
 from ...search.beam import SearchSettings
 from ...search.fast import FastEngine
 from ...search.translate import Translator
 from ...text.batches import epoch_order
+from ...text.parallel import encode_pairs
 from ...train.adam import Adam
 from ...train.checkpoint import Progress
-from ...train.data import encode_pairs
 from ...train.dynamic import BatchWords, EpochWords
 from ...train.gradients import Workers
 from ...train.loop import gradient_step
 from ...train.run import Run
-from ..scores import all_scores
 from ..timing import interleave
 
 BATCH = 16  # sentences, where speed in batches is measured

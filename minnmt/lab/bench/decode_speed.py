@@ -7,7 +7,7 @@ from ...threads import thread_pool
 from ..tables import Table
 from ..timing import interleave, median, number, ratios, spread
 from .cost import Shape, decoding_cost
-from .peer import decode_against_peer
+from .peer_speed import decode_against_peer
 from .variants import BATCH, Task, Variant, decoder
 from .yardstick import LISTS, random_sentences, with_words
 

@@ -46,7 +46,7 @@ def bench(sections, size, repeats, threads, peer, json_path, plot_path, src, trg
     check_outputs([json_path, plot_path], [src, trg])
 
     from ..files import is_stdout
-    from ..report.bench import bench_record, format_table, run_benchmarks
+    from ..lab.bench import bench_record, format_table, run_benchmarks
 
     settings = {"sections": list(sections), "size": size, "repeats": repeats}
     settings.update(threads=threads or available_processors(), peer=peer)
@@ -87,6 +87,6 @@ def write_results(tables, record, json_path, plot_path):
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
         write_lines("-" if is_stdout(json_path) else json_path, [text])
     if plot_path:
-        from ..report.bench.plot import plot_growth
+        from ..lab.bench.growth_plot import plot_growth
 
         plot_growth(tables, plot_path)

@@ -11,13 +11,13 @@ Beside this folder, for other reports too: timing (running things in turns, medi
 
 from ..machine import describe_machine
 from ..tables import format_table
-from .counting import measure_counting
-from .decoding import measure_decoding
+from .count_speed import measure_counting
+from .decode_speed import measure_decoding
 from .growth import measure_growth
-from .kernels import measure_kernels
-from .machine import measure_limits
-from .peer import load_torch
-from .training import measure_training
+from .kernel_speed import measure_kernels
+from .limits import measure_limits
+from .peer_speed import load_torch
+from .train_speed import measure_training
 from .yardstick import SIZES, Bench
 
 MEASURES = {

@@ -5,12 +5,13 @@ import math
 from ..align.links import alignment_error_rate, hardest_links, parse_pharaoh, word_weights
 from ..errors import UsageError
 from ..model.network import attention_weights, network_forward
+from ..report.scores import all_scores, bleu, format_scores
 from ..search.beam import SearchSettings
-from ..search.translate import translate, word_numbers
+from ..search.translate import translate
 from ..text.batches import batches_by_length
-from ..train.data import load_split
+from ..text.parallel import load_split
+from ..text.pipeline import word_numbers
 from ..train.settings import Settings
-from .scores import all_scores, bleu, format_scores
 
 BATCH = 64
 

@@ -8,9 +8,9 @@
 """
 
 from ...errors import UsageError
+from .exhibit_files import write_exhibit
 from .exhibits import EXHIBITS
-from .lab import Lab
-from .output import write_exhibit
+from .laboratory import Lab
 
 
 def run_exhibits(names, lab, results, command):

@@ -7,11 +7,11 @@ dynamic-table, which the paper proposes, and lists-table, which compares lists o
 from dataclasses import asdict
 
 from ...model.directory import load_model
+from ...report.audit import audit, decode_both
+from ...report.coverage import ALL, negation_words
+from ...report.scores import Difference, bleu_difference
 from ...search.beam import SearchSettings
 from ...search.unknown import Replacer
-from ..audit import audit, decode_both
-from ..coverage import ALL, negation_words
-from ..scores import Difference, bleu_difference
 from ..tables import Table
 from ..timing import ratios, spread
 from .measure import BATCH, UPDATES, decoding_seconds, quality, update_words_per_second

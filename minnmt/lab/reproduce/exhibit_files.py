@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...files import write_atomically, write_bytes
 from ...search.beam import SearchSettings
-from .lab import ITERATIONS
+from .laboratory import ITERATIONS
 from .measure import BATCH, UPDATES
 
 FIXED = {  # what has no option
@@ -51,7 +51,7 @@ def row_line(cells):
 
 def epochs_png(table):
     """BLEU and candidates by the epoch of the counts."""
-    from ..plots import epochs_curve
+    from ...report.plots import epochs_curve
 
     data = io.BytesIO()
     epochs = [record["epoch"] for record in table.records]

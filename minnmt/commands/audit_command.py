@@ -96,8 +96,7 @@ def check_paths(input_path, reference, output_path, options):
 def text_from_options(input_path, reference, model):
     """The named files, or the test set that the model was trained with, as a Split; trg is None without reference."""
     from ..files import read_lines, read_parallel
-    from ..text.split import Split
-    from ..train.data import load_split
+    from ..text.parallel import Split, load_split
     from ..train.settings import Settings
 
     if input_path and reference:

@@ -1,16 +1,25 @@
 """The parallel text of a run, from the user's files or the embedded corpus, as raw lines and as ids."""
 
 from functools import cache
+from typing import NamedTuple
 
 from ..errors import UserError
 from ..files import read_parallel
-from ..text.split import Split
+
+
+class Split(NamedTuple):
+    """Raw lines of both sides, and gold alignments (Pharaoh strings over their tokens) where they are known."""
+
+    src: list
+    trg: list
+    alignments: list = ()
+    name: str = "the embedded corpus"
 
 
 @cache
 def embedded_corpus():
     """The corpus of the package; it is always the same, whatever the seed of the training."""
-    from ..text.corpus import generate
+    from .corpus import generate
 
     return generate()
 

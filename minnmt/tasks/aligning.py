@@ -13,12 +13,11 @@ from ..align.links import format_pharaoh
 from ..align.model1 import NEGLIGIBLE, pharaoh_lines, train_model1
 from ..errors import UsageError, UserError
 from ..files import read_lines, read_parallel
-from ..search.translate import word_numbers
-from ..text.split import Split
+from ..text.parallel import Split, encode_pairs, load_split
+from ..text.pipeline import word_numbers
 from ..train.adam import Adam
 from ..train.attention_pass import continued_counts, frozen_counts
 from ..train.checkpoint import Progress
-from ..train.data import encode_pairs, load_split
 from ..train.dynamic import BatchWords
 from ..train.run import Run
 from ..train.settings import Settings

@@ -78,7 +78,7 @@ def refuse(options, names, why):
 def align_any_text(method, src, trg, options):
     """No model: links to standard output or a file."""
     from ..files import is_stdout, write_lines
-    from ..report.aligning import align_text
+    from ..tasks.aligning import align_text
     from ..train.status import Status
 
     refuse(options, ("pharaoh",), "goes with a model (-m); without one the links are the output (-o)")
@@ -95,7 +95,7 @@ def align_model(method, src, trg, options):
     """Counts for the lists of a model."""
     from ..files import write_lines
     from ..model.npz import save_parameters
-    from ..report import aligning
+    from ..tasks import aligning
     from ..train.status import Status
 
     refuse(options, ("table",), "goes without a model; candidates export writes a model's tables")
@@ -123,7 +123,7 @@ def align_model(method, src, trg, options):
 
 def count_attention(model, split, directory, options, status):
     """One epoch over the text, with the settings of the model's training as far as they are known."""
-    from ..report.aligning import last_learning_rate, learn_attention
+    from ..tasks.aligning import last_learning_rate, learn_attention
     from ..train.settings import Settings
 
     settings = Settings.from_config(model.config) if model.config else Settings()

@@ -8,7 +8,7 @@ import click
 from ..errors import UsageError, UserError
 from ..train.settings import Settings
 from .options import COUNT, POSITIVE, Number, Path, setting, text_options, training_threads
-from .train import check_text_options
+from .train_command import check_text_options
 
 NAMES = ("deen-table", "epochs-figure", "threshold-table", "iten-table", "dynamic-table", "lists-table", "all")
 EMBEDDED_EPOCHS = 3  # for each of the five models: all exhibits within twenty minutes
@@ -63,10 +63,10 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     from pathlib import Path as FilePath
 
     from ..files import make_directory
+    from ..lab.reproduce import Lab, chosen_exhibits, run_exhibits
+    from ..lab.tables import format_table
     from ..report.plots import load_figure
-    from ..report.reproduce import Lab, chosen_exhibits, run_exhibits
-    from ..report.tables import format_table
-    from ..train.data import load_split
+    from ..text.parallel import load_split
 
     options["threads"] = options["threads"] or training_threads(options["batch_size"])
     options["epochs"] = options["epochs"] or (Settings.epochs if options["src"] else EMBEDDED_EPOCHS)

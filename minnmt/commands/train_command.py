@@ -59,7 +59,7 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     Progress goes to stderr. Ctrl-C saves the state; --resume continues from it, or from the last checkpoint
     after a crash, to the same parameters as a run without a break.
     """
-    from ..report.training import run_training
+    from ..tasks.training import run_training
     from ..train.loop import Limits
     from ..train.run import new_run, resume_run
     from ..train.status import Status

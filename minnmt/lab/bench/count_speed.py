@@ -13,10 +13,10 @@ from ...files import read_parallel
 from ...model.directory import Model
 from ...model.parameters import init_parameters
 from ...text.batches import epoch_order, make_batch
+from ...text.parallel import embedded_corpus, encode_pairs
 from ...text.pipeline import learn_pipelines
 from ...train.adam import Adam
 from ...train.checkpoint import Progress
-from ...train.data import embedded_corpus, encode_pairs
 from ...train.gradients import Workers
 from ...train.loop import gradient_step
 from ...train.run import Run

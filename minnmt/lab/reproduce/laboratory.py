@@ -23,15 +23,15 @@ from ...align.sources import CONTROLS, make_selector
 from ...errors import UsageError, UserError
 from ...files import make_directory, read_bytes, read_lines, read_text, write_atomically, write_lines
 from ...model.directory import load_model
+from ...tasks.aligning import align_units, last_learning_rate, learn_attention
+from ...tasks.validation import validate
 from ...text.corpus.write import write_corpus
-from ...train.data import load_split
+from ...text.parallel import load_split
 from ...train.loop import Limits, train
 from ...train.run import new_run, resume_run
 from ...train.settings import Settings
 from ...train.status import Status
-from ..aligning import align_units, last_learning_rate, learn_attention
 from ..machine import describe_machine
-from ..validation import validate
 from .paper import BPE, TOPN, WORDS
 
 FIRST_COUNTED = 2  # the epoch from which counts are added up, as DESIGN and the paper have it

@@ -130,7 +130,7 @@ def translate_all(translator, options):
 
     output = Output(translator, options["output"], options["alignments"], options["alignment_format"] or "pharaoh")
     if options["input"] == "-" and nothing_to_read():
-        from ..report.validation import decode_test_set
+        from ..tasks.validation import decode_test_set
 
         click.echo(decode_test_set(translator.model, output), err=True)
     else:
