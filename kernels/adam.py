@@ -1,43 +1,26 @@
-"""Adam in one pass over memory, where numpy needs about ten: over all numbers of an array, or over some of its rows."""
+"""Adam in one pass over memory, where numpy needs about ten. The equations are in minnmt/train/adam.py."""
 
 import numpy as np
 
 from .jit import device_function, kernel
 
 
-def adam_numpy(p, g, m, v, rate, beta1, beta2, eps):
-    """Update the parameters p and the moments m, v from the gradient g, all flat (N); g is left as it is.
-
-    `rate` already holds both bias corrections (see minnmt/train/adam.py).
-    """
-    m *= beta1
-    m += (1 - beta1) * g
-    v *= beta2
-    v += (1 - beta2) * (g * g)
-    p -= rate * m / (np.sqrt(v) + eps)
-
-
-@kernel(twin=adam_numpy)
+@kernel
 def adam(p, g, m, v, rate, beta1, beta2, eps):
-    """The same, one number after the other."""
+    """Fast because every number is read once and written once."""
     adam_numbers(p, g, m, v, rate, beta1, beta2, eps)
 
 
-def adam_rows_numpy(p, g, m, v, ids, rate, beta1, beta2, eps):
-    """The same for the rows `ids` (n), each once, of p, g, m, v (V,E); the other rows are left as they are."""
-    p_rows, m_rows, v_rows = p[ids], m[ids], v[ids]
-    adam_numpy(p_rows, g[ids], m_rows, v_rows, rate, beta1, beta2, eps)
-    p[ids], m[ids], v[ids] = p_rows, m_rows, v_rows
-
-
-@kernel(twin=adam_rows_numpy)
+@kernel
 def adam_rows(p, g, m, v, ids, rate, beta1, beta2, eps):
+    """Fast as adam is, and because rows without a gradient are never touched."""
     for row in ids:
         adam_numbers(p[row], g[row], m[row], v[row], rate, beta1, beta2, eps)
 
 
 @device_function
 def adam_numbers(p, g, m, v, rate, beta1, beta2, eps):
+    """One array, or one row of it."""
     keep1, keep2 = p.dtype.type(beta1), p.dtype.type(beta2)
     take1, take2 = p.dtype.type(1 - beta1), p.dtype.type(1 - beta2)
     step, small = p.dtype.type(rate), p.dtype.type(eps)

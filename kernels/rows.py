@@ -1,19 +1,13 @@
-"""Rows added in place: the reverse of a lookup."""
-
-import numpy as np
+"""Rows added in place: the reverse of a lookup. The plain function is in minnmt/nn/functions.py."""
 
 from .jit import kernel
 
 
-def add_rows_numpy(rows, ids, out):
-    """rows (K,E), ids (K) -> adds rows[k] into out[ids[k]] (V,E), for one k after the other; ids may repeat."""
-    np.add.at(out, ids, rows)
-
-
-@kernel(twin=add_rows_numpy)
-def add_rows(rows, ids, out):
+@kernel
+def add_rows(rows, ids, table):
+    """Fast because numpy's add.at, which it replaces, looks at every number by itself."""
     K, E = rows.shape
     for k in range(K):
-        to = out[ids[k]]
+        row = table[ids[k]]
         for e in range(E):
-            to[e] += rows[k, e]
+            row[e] += rows[k, e]

@@ -1,36 +1,72 @@
-"""Threads that each keep a processor to themselves, for work that numpy and the kernels do outside Python's lock.
+"""Threads, and what a command asks of the process it runs in.
 
 minnmt gives BLAS one thread and spreads the work by itself: a training batch's sentences, or a text's batches. On
-products as small as ours, two BLAS threads spend much of their time waiting for each other.
+products as small as ours, two BLAS threads spend much of their time waiting for each other. One thread is the main
+thread, so that a debugger can follow it; in reading mode there is no other.
 """
 
+import contextlib
 import ctypes
+import gc
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+from .compiled import reading_mode
+
+_pinning = False  # a thread on each core; see `tuned`
+
 
 def n_processors():
-    """How many processors this process may use."""
+    """How many cores this process may use; in reading mode one."""
+    if reading_mode():
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def thread_pool(n_threads):
-    """A ThreadPoolExecutor; with as many threads as processors, each thread stays on its own.
+@contextlib.contextmanager
+def threads(n):
+    """Yields a map that spreads its calls over n threads: for one thread, and in reading mode, Python's own map."""
+    if n == 1 or reading_mode():
+        yield map
+        return
+    with thread_pool(n) as pool:
+        yield pool.map
 
-    Left alone, Linux was seen to keep two busy threads on one processor for minutes, at half the speed.
+
+def thread_pool(n_threads):
+    """A ThreadPoolExecutor; in a tuned process with as many threads as cores, each thread stays on its own.
+
+    Left alone, Linux was seen to keep two busy threads on one core for minutes, at half the speed.
     """
     pool = ThreadPoolExecutor(n_threads)
-    if n_threads > 1 and n_threads == n_processors() and hasattr(os, "sched_setaffinity"):
-        processors = sorted(os.sched_getaffinity(0))
+    if _pinning and n_threads == n_processors() and hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
         together = threading.Barrier(n_threads)
 
         def pin(i):
             together.wait()  # so that every thread takes exactly one number
-            os.sched_setaffinity(0, {processors[i]})
+            os.sched_setaffinity(0, {cores[i]})
 
         list(pool.map(pin, range(n_threads)))
     return pool
+
+
+@contextlib.contextmanager
+def tuned(huge=False):
+    """A process of our own, made fast: memory is kept, threads are pinned, what is loaded stays.
+
+    For commands, after they have read their data. Never for a library: a notebook's process belongs to the notebook.
+    """
+    global _pinning
+    before, _pinning = _pinning, True
+    keep_freed_memory(huge)
+    gc.freeze()  # Python's collector need not look at the lists of a corpus again and again
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        _pinning = before
 
 
 def keep_freed_memory(huge=False):

@@ -4,7 +4,7 @@
     (c, alpha) = attention(s')           (5) to (7)
     s          = context_cell(s', c)     (8) to (10)
 
-`decoder_step_forward` serves training and search alike. Notebook 03.
+`decoder_step_forward` serves training and search alike. Notebook 03 teaches this file.
 """
 
 from typing import NamedTuple
@@ -29,12 +29,11 @@ from ..nn.functions import add_product, flat
 from ..nn.gru import (
     GRUStepCache,
     gru_add_weight_grads,
-    gru_inputs,
-    gru_inputs_gradient,
+    gru_inputs_backward,
+    gru_inputs_forward,
     gru_step_backward,
     gru_step_forward,
 )
-from ..profile import lap
 
 
 class DecoderStepCache(NamedTuple):
@@ -45,13 +44,9 @@ class DecoderStepCache(NamedTuple):
 
 def decoder_step_forward(y_gates, y_cand, s_prev, memory, p):
     """y_gates (B,2H), y_cand (B,H), s_prev (B,H), memory -> s (B,H), c (B,C), alpha (S,B), cache."""
-    no_mask = np.ones(len(s_prev), s_prev.dtype)
-    s1, gru_cache = gru_step_forward(y_gates, y_cand, s_prev, no_mask, p.decoder_gru)
-    lap("GRU")
+    s1, gru_cache = gru_step_forward(y_gates, y_cand, s_prev, None, p.decoder_gru)
     c, alpha, attention_cache = attention_forward(s1, memory, p.attention)
-    lap("attention")
     s, cell_cache = context_cell_forward(s1, c, p.decoder_cell)
-    lap("GRU")
     return s, c, alpha, DecoderStepCache(gru_cache, attention_cache, cell_cache)
 
 
@@ -71,14 +66,11 @@ def decoder_step_backward(ds, dc, cache, memory, p, g, dh_proj):
     # forward: s = context_cell(s1, c)
     ds1, dc_cell, cell = context_cell_backward(ds, cache.cell, p.decoder_cell)
     dc = dc + dc_cell
-    lap("GRU")
     # forward: c, alpha = attention(s1)
     ds1_attention, ds_proj = attention_backward(dc, cache.attention, memory, p.attention, g.attention, dh_proj)
     ds1 += ds1_attention
-    lap("attention")
     # forward: s1 = GRU(y, s_prev)
     dx_gates, dx_cand, ds_prev, dh_cand = gru_step_backward(ds1, cache.gru, p.decoder_gru)
-    lap("GRU")
     return ds_prev, DecoderStepGrads(dx_gates, dx_cand, dh_cand, ds_proj, dc, cell)
 
 
@@ -96,7 +88,7 @@ def decoder_forward(y, s0, memory, p):
     """
     T, B, _ = y.shape
     S, _, C = memory.h.shape
-    y_gates, y_cand = gru_inputs(y, p.decoder_gru)
+    y_gates, y_cand = gru_inputs_forward(y, p.decoder_gru)
     states, contexts = np.empty((T, B, s0.shape[1]), y.dtype), np.empty((T, B, C), y.dtype)
     alphas = np.empty((T, S, B), y.dtype)
     steps, s = [], s0
@@ -119,16 +111,14 @@ def decoder_backward(dstates, dcontexts, cache, p, g):
         )
     dx_gates, dx_cand, dh_cand, ds_proj, dc = (np.stack([step[i] for step in grads]) for i in range(5))
     # the weights serve every step: one product over all T*B rows gives each gradient
-    s_prev = [step.gru.h_prev for step in cache.steps]
-    gru_add_weight_grads(cache.y, s_prev, dx_gates, dx_cand, dh_cand, g.decoder_gru)
+    s_prev = np.concatenate([step.gru.h_prev for step in cache.steps])
+    gru_add_weight_grads(flat(cache.y), s_prev, flat(dx_gates), flat(dx_cand), flat(dh_cand), g.decoder_gru)
     s1 = np.concatenate([step.cell.s1 for step in cache.steps])
     contexts = np.concatenate([step.cell.context for step in cache.steps])
     cell_grads = ContextCellGrads(*(np.concatenate(parts) for parts in zip(*(step.cell for step in grads))))
     context_cell_add_weight_grads(s1, contexts, cell_grads, g.decoder_cell)
-    dy = gru_inputs_gradient(dx_gates, dx_cand, p.decoder_gru)
-    lap("GRU")
+    dy = gru_inputs_backward(dx_gates, dx_cand, p.decoder_gru)
     # forward: attention adds s1 W_s to the projected annotations
     add_product(g.attention.W_s, s1, flat(ds_proj))
     dh = attention_memory_backward(dh_proj, cache.alphas, dc, cache.memory, p.attention, g.attention)
-    lap("attention")
     return dy, ds, dh

@@ -1,6 +1,7 @@
 """The bidirectional encoder: one GRU reads the sentence forwards, one backwards, their states side by side.
 
-Annotation h_i = [forward state i, backward state i], of size C = 2H; the states are those of (1) to (3). Notebook 03.
+Annotation h_i = [forward state i, backward state i], of size C = 2H; the states are those of (1) to (3). Notebook 03
+teaches this file.
 """
 
 from typing import NamedTuple

@@ -2,7 +2,7 @@
 
 Attention weights leave as plain arrays, and the words the softmax runs over come in as an array of ids, so that
 whatever counts alignments or chooses candidates lives outside: `ids` is None for all words, an array for one list
-that serves the whole batch, or a list of arrays, one for each sentence. Notebook 04.
+that serves the whole batch, or a list of arrays, one for each sentence. Notebook 04 teaches this file.
 """
 
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ..nn.attention import attention_memory_forward
-from ..nn.dropout import dropout_backward, dropout_forward
 from ..nn.embedding import embedding_backward, embedding_forward
-from ..nn.functions import flat
-from ..nn.gru import gru_inputs
-from ..nn.list_softmax import list_log_softmax, list_softmax_loss_backward, list_softmax_loss_forward
+from ..nn.functions import dropout_backward, dropout_forward, flat
+from ..nn.gru import gru_inputs_forward
+from ..nn.list_softmax import list_log_softmax
 from ..nn.readout import ReadoutCache, readout_backward, readout_forward
 from ..nn.softmax import SoftmaxCache, log_softmax, softmax_loss_backward, softmax_loss_forward
 from ..nn.start_state import StartCache, start_state_backward, start_state_forward
-from ..profile import lap
 from .decoder import DecoderCache, decoder_backward, decoder_forward, decoder_step_forward
 from .encoder import EncoderCache, encoder_backward, encoder_forward
+
+MOST_LOGITS = 1 << 27  # that are in memory at a time (512 MB)
 
 
 @dataclass
@@ -44,6 +44,20 @@ class NetworkOutput(NamedTuple):
     alphas: np.ndarray  # (T,S,B) attention weights
 
 
+class LossPart(NamedTuple):
+    """Words whose softmax is computed together."""
+
+    rows: np.ndarray  # (R) which of the T*B words
+    ids: np.ndarray | None  # (K) the candidates that compete; None for all words
+    cache: SoftmaxCache | None  # None: too large to keep, so the way back computes it again
+
+
+class WordLossCache(NamedTuple):
+    o: np.ndarray  # (T*B,E)
+    targets: np.ndarray  # (T*B)
+    parts: list  # of LossPart
+
+
 class NetworkCache(NamedTuple):
     src_ids: np.ndarray
     previous: np.ndarray  # (T-1,B) the target words that were fed back
@@ -51,7 +65,7 @@ class NetworkCache(NamedTuple):
     start: StartCache
     decoder: DecoderCache
     readout: ReadoutCache
-    softmax: SoftmaxCache | list  # with a list for each sentence, a cache for each
+    loss: WordLossCache
     dropped: dict  # dropout masks by place
 
 
@@ -62,9 +76,7 @@ def encode(src_ids, src_mask, params, dropout=NO_DROPOUT):
     h, encoder_cache = encoder_forward(x, src_mask, params.encoder_forward, params.encoder_backward)
     h, drop_h = dropout(h)
     s0, start_cache = start_state_forward(h, src_mask, params.start)
-    lap("encoder")
     memory = attention_memory_forward(h, src_mask, params.attention)
-    lap("attention")
     return s0, memory, (encoder_cache, start_cache, {"x": drop_x, "h": drop_h})
 
 
@@ -79,11 +91,9 @@ def next_word(y, s, memory, params, words=None):
 
     With `words` (ListedWords) the log-probabilities (N,M) are over each sentence's own list.
     """
-    s, c, alpha, _ = decoder_step_forward(*gru_inputs(y, params.decoder_gru), s, memory, params)
+    s, c, alpha, _ = decoder_step_forward(*gru_inputs_forward(y, params.decoder_gru), s, memory, params)
     o, _ = readout_forward(s, y, c, params.readout)
-    lap("readout")
     logp = log_softmax(o, params.softmax) if words is None else list_log_softmax(o, words)
-    lap("softmax")
     return s, logp, alpha
 
 
@@ -102,15 +112,12 @@ def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
     states, contexts, alphas, decoder_cache = decoder_forward(y, s0, memory, params)
     o, readout_cache = readout_forward(flat(states), flat(y), flat(contexts), params.readout)
     o, dropped["o"] = dropout(o)
-    lap("readout")
-    loss = list_softmax_loss_forward if isinstance(ids, list) else softmax_loss_forward
-    nll, softmax_cache = loss(
+    nll, loss_cache = word_loss_forward(
         o, batch.trg_ids.reshape(-1), batch.trg_mask.reshape(-1), params.softmax, ids
     )
-    lap("softmax")
     cache = NetworkCache(
         batch.src_ids, batch.trg_ids[:-1], encoder_cache, start_cache,
-        decoder_cache, readout_cache, softmax_cache, dropped,
+        decoder_cache, readout_cache, loss_cache, dropped,
     )  # fmt: skip
     return NetworkOutput(nll.reshape(T, B).sum(axis=0), alphas), cache
 
@@ -118,23 +125,19 @@ def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
 def network_backward(dnll, cache, params, grads):
     """dnll (B): the gradient of each sentence's nll; adds the gradient of every parameter into grads."""
     T, S, B = cache.decoder.alphas.shape
-    # forward: nll = sum over the words of the softmax losses
-    loss_backward = list_softmax_loss_backward if isinstance(cache.softmax, list) else softmax_loss_backward
-    do = loss_backward(np.tile(dnll, T), cache.softmax, params.softmax, grads.softmax)
-    lap("softmax")
+    # forward: nll = sum over the words of their losses
+    do = word_loss_backward(np.tile(dnll, T), cache.loss, params.softmax, grads.softmax)
     do = dropout_backward(do, cache.dropped["o"])
     # forward: o = readout(states, y, contexts)
     dstates, dy, dcontexts = (
         d.reshape(T, B, -1) for d in readout_backward(do, cache.readout, params.readout, grads.readout)
     )
-    lap("readout")
     # forward: states, contexts = decoder(y, s0, memory)
     dy_decoder, ds0, dh = decoder_backward(dstates, dcontexts, cache.decoder, params, grads)
     # forward: y = dropout(embedding of the previous words), zeros before the first
     dy = dropout_backward(dy + dy_decoder, cache.dropped["y"])
     embedding_backward(dy[1:], cache.previous, grads.trg_embedding)
     # forward: s0 = start(h), memory from h
-    lap("GRU")
     dh = dh + start_state_backward(ds0, cache.start, params.start, grads.start)
     dh = dropout_backward(dh, cache.dropped["h"])
     # forward: h = encoder(dropout(embedding of the source words))
@@ -143,4 +146,42 @@ def network_backward(dnll, cache, params, grads):
         grads.encoder_forward, grads.encoder_backward,
     )  # fmt: skip
     embedding_backward(dropout_backward(dx, cache.dropped["x"]), cache.src_ids, grads.src_embedding)
-    lap("encoder")
+
+
+# The loss of all words, cut into parts that fit into memory
+
+
+def word_loss_forward(o, targets, mask, p, ids=None):
+    """o (T*B,E), targets (T*B), mask (T*B), ids as in network_forward -> nll (T*B), 0 for padding, cache.
+
+    Every unmasked target must be among its candidates.
+    """
+    nll, parts = np.zeros(len(o), o.dtype), []
+    for rows, own, fits in loss_parts(mask, len(p.b), ids):
+        nll[rows], cache = softmax_loss_forward(o[rows], targets[rows], p, own)
+        parts.append(LossPart(rows, own, cache if fits else None))
+    return nll, WordLossCache(o, targets, parts)
+
+
+def word_loss_backward(dnll, cache, p, g):
+    """dnll (T*B) -> do (T*B,E); adds into g. Uses up the cache."""
+    o, targets, parts = cache
+    do = np.zeros_like(o)
+    # forward: nll[rows] = softmax loss of o[rows], part by part
+    for rows, ids, part in parts:
+        part = part or softmax_loss_forward(o[rows], targets[rows], p, ids)[1]
+        do[rows] = softmax_loss_backward(dnll[rows], part, g)
+    return do
+
+
+def loss_parts(mask, n_words, ids):
+    """Yields (rows, ids, whether all logits of these ids fit into memory); padding is left out.
+
+    The words of a sentence with its own list go together, else all words; at most MOST_LOGITS logits at a time.
+    """
+    lists = ids if isinstance(ids, list) else [ids]
+    for b, own in enumerate(lists):
+        rows = b + len(lists) * np.flatnonzero(mask[b :: len(lists)])
+        most = max(1, MOST_LOGITS // (n_words if own is None else len(own)))
+        for start in range(0, len(rows), most):
+            yield rows[start : start + most], own, len(rows) <= most

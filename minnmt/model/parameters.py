@@ -57,18 +57,18 @@ def zeros_like(params):
     return map_arrays(np.zeros_like, params)
 
 
-PORTION = 1 << 18  # numbers; enough for each that calling Python for it costs nothing
+PIECE = 1 << 18  # numbers; so many that calling Python for each piece costs nothing
 
 
-def portions(params, rows):
-    """Cut all arrays into small portions, for threads to share: [(name, index)], always in the same order.
+def array_pieces(params, rows):
+    """Cut all arrays into pieces, for threads to share: [(name, index)], always in the same order.
 
     The index is a slice of the first axis. Of an array that `rows` ({name: ids}) names, only those rows are taken, and
     the index is an array of ids.
     """
     found = []
     for name, array in named_arrays(params):
-        n = max(1, PORTION // (array.size // max(len(array), 1) or 1))
+        n = max(1, PIECE // (array.size // max(len(array), 1) or 1))
         if name in rows:
             found += [(name, rows[name][i : i + n]) for i in range(0, len(rows[name]), n)]
         else:

@@ -5,7 +5,7 @@
     c     = sum_i alpha_i h_i                            (7)
 
 The products h_i W_h + b are the same at every target step: `attention_memory_forward` computes them once per sentence.
-The loop over positions and hidden units is in kernels/attention.py. Taught in notebook 03.
+Left out: attention of other forms (dot product, several heads). Notebook 03 teaches this file.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.attention import (
-    attention_context,
-    attention_context_backward,
-    attention_energy,
-    attention_energy_backward,
-)
-
+from ..compiled import compiled
 from .functions import add_product, flat, product
 
 
@@ -34,47 +28,15 @@ class Attention:
     v_b: np.ndarray  # (1); softmax cancels it, kept because stored models have it
 
 
+# What the decoder may look at
+
+
 class Memory(NamedTuple):
-    """What the decoder may look at, for one batch of source sentences."""
+    """The source side of attention, for one batch of sentences."""
 
     h: np.ndarray  # (S,B,C) annotations
     h_proj: np.ndarray  # (S,B,C) h W_h + b
     mask: np.ndarray  # (S,B)
-
-
-class AttentionCache(NamedTuple):
-    s_proj: np.ndarray  # (B,C) s W_s
-    alpha: np.ndarray  # (S,B)
-
-
-def attention_forward(s, memory, p):
-    """s (B,H), memory -> c (B,C), alpha (S,B), cache."""
-    s_proj = s @ p.W_s
-    energy, c = np.empty(memory.mask.shape, s.dtype), np.empty_like(s_proj)
-    # energy = tanh(h_proj + s W_s) v
-    attention_energy(memory.h_proj, s_proj, p.v, energy)
-    energy += p.v_b
-    alpha = masked_softmax(energy, memory.mask)
-    attention_context(alpha, memory.h, c)
-    return c, alpha, AttentionCache(s_proj, alpha)
-
-
-def attention_backward(dc, cache, memory, p, g, dh_proj):
-    """dc (B,C) -> ds (B,H), ds_proj (B,C); adds into g (v alone) and into dh_proj (S,B,C).
-
-    Two gradients are left to the caller, who adds them for all steps in one product: of W_s (from s and
-    ds_proj) and of h through c = sum_i alpha_i h_i (from alpha and dc). See `attention_memory_backward`.
-    """
-    # forward: c = sum_i alpha_i h_i
-    dalpha = np.empty_like(cache.alpha)
-    attention_context_backward(dc, memory.h, dalpha)
-    # forward: alpha = softmax(energy)
-    denergy = cache.alpha * (dalpha - (cache.alpha * dalpha).sum(axis=0))
-    # forward: energy = tanh(h_proj + s W_s) v + v_b
-    g.v_b += denergy.sum()
-    ds_proj = np.empty_like(dc)
-    attention_energy_backward(denergy, memory.h_proj, cache.s_proj, p.v, dh_proj, ds_proj, g.v)
-    return ds_proj @ p.W_s.T, ds_proj
 
 
 def attention_memory_forward(h, mask, p):
@@ -95,8 +57,84 @@ def attention_memory_backward(dh_proj, alphas, dcs, memory, p, g):
     return dh
 
 
+# Energies, weights, context
+
+
+@compiled("attention.attention_energy")
+def attention_energy(h_proj, s_proj, v):
+    """h_proj (S,B,C), s_proj (B,C), v (C) -> energy (S,B), without its bias."""
+    hidden = np.tanh(h_proj + s_proj)
+    return hidden @ v  # (5)
+
+
+@compiled("attention.attention_energy_backward")
+def attention_energy_backward(denergy, h_proj, s_proj, v, dh_proj, dv):
+    """denergy (S,B) -> ds_proj (B,C); adds into dh_proj (S,B,C) and dv (C)."""
+    hidden = np.tanh(h_proj + s_proj)
+    # forward: energy = hidden v
+    dv += np.einsum("sb,sbc->c", denergy, hidden)
+    dhidden = denergy[:, :, None] * v
+    # forward: hidden = tanh(h_proj + s_proj)
+    dpre = dhidden * (1 - hidden * hidden)
+    dh_proj += dpre
+    return dpre.sum(axis=0)
+
+
 def masked_softmax(energy, mask):
-    """energy (S,B), mask (S,B) -> weights (S,B) that sum to 1 over the unmasked positions of each column (6)."""
+    """energy (S,B), mask (S,B) -> alpha (S,B): weights that sum to 1 over the unmasked positions of each column."""
     largest = np.where(mask > 0, energy, -np.inf).max(axis=0)
     weights = np.exp(np.minimum(energy - largest, 0)) * mask
-    return weights / weights.sum(axis=0)
+    return weights / weights.sum(axis=0)  # (6)
+
+
+def masked_softmax_backward(dalpha, alpha):
+    """dalpha (S,B), alpha (S,B) -> denergy (S,B), 0 at masked positions."""
+    # forward: alpha_i = exp(energy_i) / sum_k exp(energy_k)
+    return alpha * (dalpha - (alpha * dalpha).sum(axis=0))
+
+
+@compiled("attention.attention_context")
+def attention_context(alpha, h):
+    """alpha (S,B), h (S,B,C) -> c (B,C)."""
+    return np.einsum("sb,sbc->bc", alpha, h)  # (7)
+
+
+@compiled("attention.attention_context_backward")
+def attention_context_backward(dc, h):
+    """dc (B,C) -> dalpha (S,B). The gradient of h is left to `attention_memory_backward`, which has all steps."""
+    # forward: c = sum_i alpha_i h_i
+    return np.einsum("bc,sbc->sb", dc, h)
+
+
+# A step
+
+
+class AttentionCache(NamedTuple):
+    s_proj: np.ndarray  # (B,C) s W_s
+    alpha: np.ndarray  # (S,B)
+
+
+def attention_forward(s, memory, p):
+    """s (B,H), memory -> c (B,C), alpha (S,B), cache."""
+    s_proj = s @ p.W_s
+    energy = attention_energy(memory.h_proj, s_proj, p.v) + p.v_b  # (5)
+    alpha = masked_softmax(energy, memory.mask)  # (6)
+    c = attention_context(alpha, memory.h)  # (7)
+    return c, alpha, AttentionCache(s_proj, alpha)
+
+
+def attention_backward(dc, cache, memory, p, g, dh_proj):
+    """dc (B,C) -> ds (B,H), ds_proj (B,C); adds into g (v and v_b) and into dh_proj (S,B,C).
+
+    Two gradients are left to the caller, who adds them for all steps in one product: of W_s (from s and
+    ds_proj) and of h through c = sum_i alpha_i h_i (from alpha and dc).
+    """
+    # forward: c = attention_context(alpha, h)
+    dalpha = attention_context_backward(dc, memory.h)
+    # forward: alpha = masked_softmax(energy, mask)
+    denergy = masked_softmax_backward(dalpha, cache.alpha)
+    # forward: energy = attention_energy(h_proj, s_proj, v) + v_b
+    g.v_b += denergy.sum()
+    ds_proj = attention_energy_backward(denergy, memory.h_proj, cache.s_proj, p.v, dh_proj, g.v)
+    # forward: s_proj = s W_s
+    return ds_proj @ p.W_s.T, ds_proj

@@ -4,8 +4,8 @@
     g      = tanh((s' Ux + bx) * r + c Wx)   (9)  here the bias is inside the reset
     s      = u * s' + (1 - u) * g            (10)
 
-Together with a plain GRU before it and the attention between, this is dl4mt's conditional GRU (see
-minnmt/model/decoder.py). What lies between the products is in kernels/gates.py. Taught in notebook 03.
+It is a GRU's cell with the context in the place of the input. Together with a GRU before it and the attention between,
+this is dl4mt's conditional GRU (minnmt/model/decoder.py puts them together). Notebook 03 teaches this file.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.gates import context_gates, context_gates_backward
-
-from .functions import add_product
+from ..compiled import compiled
+from .functions import add_product, halves, sigmoid
 
 
 @dataclass
@@ -30,6 +29,42 @@ class ContextCell:
     Wx: np.ndarray  # (C,H) context -> candidate
 
 
+# The gates: everything between the products
+
+
+@compiled("gates.gated_state")
+def context_gates(c_gates, c_cand, s_gates, s_cand, s1):
+    """c_gates, s_gates (B,2H), c_cand, s_cand, s1 (B,H) -> s (B,H), gates (B,2H), g (B,H)."""
+    gates = sigmoid(s_gates + c_gates)  # (8)
+    r, u = halves(gates)
+    g = np.tanh(s_cand * r + c_cand)  # (9)
+    s = u * s1 + (1 - u) * g  # (10)
+    return s, gates, g
+
+
+@compiled("gates.gated_state_backward")
+def context_gates_backward(ds, gates, g, s_cand, s1):
+    """ds (B,H) -> dgates (B,2H), dc_cand, ds_cand, ds1 (B,H).
+
+    dgates is the gradient before the sigmoid, of c_gates and of s_gates alike; ds1 is the part that (10) gives.
+    """
+    r, u = halves(gates)
+    # forward: s = u * s1 + (1 - u) * g
+    du = ds * (s1 - g)
+    ds1 = ds * u
+    dg = ds * (1 - u)
+    # forward: g = tanh(s_cand * r + c_cand)
+    dc_cand = dg * (1 - g * g)
+    dr = dc_cand * s_cand
+    ds_cand = dc_cand * r
+    # forward: gates = sigmoid(s_gates + c_gates), gates = [r, u]
+    dgates = np.concatenate([dr * r * (1 - r), du * u * (1 - u)], axis=1)
+    return dgates, dc_cand, ds_cand, ds1
+
+
+# The cell
+
+
 class ContextCellCache(NamedTuple):
     s1: np.ndarray  # (B,H) the state s' that comes in
     context: np.ndarray  # (B,C)
@@ -42,49 +77,45 @@ class ContextCellGrads(NamedTuple):
     """Gradients of the products inside one step, kept so that the weights' gradients take one product each."""
 
     dgates: np.ndarray  # (B,2H) before the sigmoid
-    dpre: np.ndarray  # (B,H) before the tanh
+    dc_cand: np.ndarray  # (B,H)
     ds_cand: np.ndarray  # (B,H)
 
 
 def context_cell_forward(s1, context, p):
     """s1 (B,H), context (B,C) -> s (B,H), cache."""
-    s_gates, s_cand = s1 @ p.U + p.b, s1 @ p.Ux + p.bx
-    c_gates, c_cand = context @ p.W, context @ p.Wx
-    gates, cand, s = np.empty_like(s_gates), np.empty_like(s1), np.empty_like(s1)
-    # gates = sigmoid(s_gates + c_gates); cand = tanh(s_cand * r + c_cand); s = u * s1 + (1 - u) * cand
-    context_gates(s_gates, c_gates, s_cand, c_cand, s1, gates, cand, s)
-    return s, ContextCellCache(s1, context, gates, s_cand, cand)
+    s_gates = s1 @ p.U + p.b
+    s_cand = s1 @ p.Ux + p.bx
+    c_gates = context @ p.W
+    c_cand = context @ p.Wx
+    s, gates, g = context_gates(c_gates, c_cand, s_gates, s_cand, s1)  # (8) to (10)
+    return s, ContextCellCache(s1, context, gates, s_cand, g)
 
 
 def context_cell_backward(ds, cache, p):
     """ds (B,H) -> ds1 (B,H), dcontext (B,C), ContextCellGrads (for `context_cell_add_weight_grads`)."""
-    s1, _, gates, s_cand, cand = cache
-    dgates = np.empty_like(gates)
-    dpre, ds_cand, ds1 = np.empty_like(ds), np.empty_like(ds), np.empty_like(ds)
-    # forward: context_gates, everything between the products
-    context_gates_backward(ds, gates, cand, s_cand, s1, dgates, dpre, ds_cand, ds1)
+    s1, _, gates, s_cand, g = cache
+    # forward: s, gates, g = context_gates(c_gates, c_cand, s_gates, s_cand, s1)
+    dgates, dc_cand, ds_cand, ds1 = context_gates_backward(ds, gates, g, s_cand, s1)
     # forward: s_gates = s1 U + b, s_cand = s1 Ux + bx
     ds1 += dgates @ p.U.T
     ds1 += ds_cand @ p.Ux.T
     # forward: c_gates = context W, c_cand = context Wx
     dcontext = dgates @ p.W.T
-    dcontext += dpre @ p.Wx.T
-    return ds1, dcontext, ContextCellGrads(dgates, dpre, ds_cand)
+    dcontext += dc_cand @ p.Wx.T
+    return ds1, dcontext, ContextCellGrads(dgates, dc_cand, ds_cand)
 
 
 def context_cell_add_weight_grads(s1, context, grads, g):
-    """Add the gradients of the cell's weights into g, one product each for all rows.
+    """Add the gradients of the cell's weights into g, one product each for the N rows of all time steps.
 
-    s1 (N,H), context (N,C), grads: ContextCellGrads of (N,...) arrays, N = T*B rows.
+    s1 (N,H), context (N,C), grads: ContextCellGrads of (N,...) arrays.
     """
-    # forward: s1 U + b + context W
+    # forward: s_gates = s1 U + b, and c_gates = context W is added to it
     add_product(g.U, s1, grads.dgates)
     g.b += grads.dgates.sum(axis=0)
     add_product(g.W, context, grads.dgates)
     # forward: s_cand = s1 Ux + bx
     add_product(g.Ux, s1, grads.ds_cand)
     g.bx += grads.ds_cand.sum(axis=0)
-    # forward: context Wx
-    add_product(g.Wx, context, grads.dpre)
-
-
+    # forward: c_cand = context Wx
+    add_product(g.Wx, context, grads.dc_cand)

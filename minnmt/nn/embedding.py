@@ -1,11 +1,9 @@
-"""Word ids to vectors: row lookup, and its reverse, a scatter-add of gradient rows.
+"""Word ids to vectors: a lookup of rows, and its reverse, a sum of gradient rows.
 
 Notebook 01 derives why the reverse of a lookup is a sum.
 """
 
-from kernels.rows import add_rows
-
-from .functions import flat
+from .functions import add_rows, flat
 
 
 def embedding_forward(ids, table):

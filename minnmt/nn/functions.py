@@ -1,6 +1,24 @@
-"""Small functions that several layers share."""
+"""Small functions that several layers share.
+
+Arithmetic, whose reverse each layer writes down where it uses it, and dropout. Notebook 01 teaches dropout.
+"""
+
+import numpy as np
+
+from ..compiled import compiled
 
 BLOCK = 1 << 19  # numbers of a product that are added up at a time
+
+
+def sigmoid(x):
+    """1 / (1 + exp(-x)), written so that a large x cannot overflow."""
+    return 0.5 * np.tanh(0.5 * x) + 0.5
+
+
+def halves(x):
+    """x (B,2H) -> (B,H), (B,H): gates hold r in their first half, u in their second."""
+    H = x.shape[1] // 2
+    return x[:, :H], x[:, H:]
 
 
 def flat(x):
@@ -10,7 +28,7 @@ def flat(x):
 
 def product(x, W):
     """x (...,D), W (D,N) -> (...,N), as one matrix product: numpy's own would be one for each time step."""
-    return (x.reshape(-1, x.shape[-1]) @ W).reshape(*x.shape[:-1], W.shape[1])
+    return (flat(x) @ W).reshape(*x.shape[:-1], W.shape[1])
 
 
 def add_product(total, a, b):
@@ -21,3 +39,28 @@ def add_product(total, a, b):
     n_rows = max(1, BLOCK // total.shape[1])
     for start in range(0, len(total), n_rows):
         total[start : start + n_rows] += a[:, start : start + n_rows].T @ b
+
+
+@compiled("rows.add_rows")
+def add_rows(rows, ids, table):
+    """rows (K,E), ids (K): table[ids[k]] += rows[k] for one k after the other; ids may repeat."""
+    np.add.at(table, ids, rows)
+
+
+# Dropout: zero each value with probability `rate` while training, and scale the rest so that the mean stays. Nothing
+# has to change when the model is used.
+
+
+def dropout_forward(x, rate, rng):
+    """x (...) -> x with a share `rate` of its values zeroed (...); the cache is the scaled mask, None at rate 0."""
+    if rate == 0 or rng is None:
+        return x, None
+    keep = rng.random(x.shape, dtype=np.float32) >= rate
+    mask = keep.astype(x.dtype) * (1.0 / (1.0 - rate))
+    return x * mask, mask
+
+
+def dropout_backward(dout, mask):
+    """dout (...) -> dx (...)."""
+    # forward: out = x * mask
+    return dout if mask is None else dout * mask

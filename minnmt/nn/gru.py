@@ -1,12 +1,11 @@
-"""The gated recurrent unit, one step and a whole sequence, as in dl4mt (DESIGN equations of the encoder):
+"""The gated recurrent unit: one step, and a whole sequence.
 
     [r, u] = sigmoid(x W + b + h U)        (1)  reset and update gates
     c      = tanh(x Wx + bx + r * (h Ux))  (2)  candidate; the reset comes after the product
     h'     = u * h + (1 - u) * c           (3)  u keeps the old state
 
-The input products x W + b and x Wx + bx need no earlier state, so the sequence computes them for all steps at
-once and the step receives them ready. What lies between the products is element by element: kernels/gates.py has
-it in numpy and, beside it, compiled. Taught in notebook 02.
+The products x W + b and x Wx + bx need no earlier state: `gru_inputs_forward` computes them for all steps at once.
+Left out: the variant of the GRU that resets before the product. Notebook 02 teaches this file.
 """
 
 from dataclasses import dataclass
@@ -14,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.gates import gru_gates, gru_gates_backward
-
-from .functions import add_product, flat, product
+from ..compiled import compiled
+from .functions import add_product, flat, halves, product, sigmoid
 
 
 @dataclass
@@ -31,37 +29,82 @@ class GRU:
     Ux: np.ndarray  # (H,H) state -> candidate
 
 
+# The products of the input
+
+
+def gru_inputs_forward(x, p):
+    """x (...,E) -> x_gates (...,2H), x_cand (...,H): the part of (1) and (2) that needs no earlier state."""
+    x_gates = product(x, p.W)
+    x_gates += p.b
+    x_cand = product(x, p.Wx)
+    x_cand += p.bx
+    return x_gates, x_cand
+
+
+def gru_inputs_backward(dx_gates, dx_cand, p):
+    """dx_gates (...,2H), dx_cand (...,H) -> dx (...,E). The weights' part is in `gru_add_weight_grads`."""
+    # forward: x_gates = x W + b
+    dx = product(dx_gates, p.W.T)
+    # forward: x_cand = x Wx + bx
+    dx += product(dx_cand, p.Wx.T)
+    return dx
+
+
+# The gates: everything between the products
+
+
+@compiled("gates.gated_state")
+def gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev):
+    """x_gates, h_gates (B,2H), x_cand, h_cand, h_prev (B,H) -> h (B,H), gates (B,2H), c (B,H)."""
+    gates = sigmoid(x_gates + h_gates)  # (1)
+    r, u = halves(gates)
+    c = np.tanh(x_cand + r * h_cand)  # (2)
+    h = u * h_prev + (1 - u) * c  # (3)
+    return h, gates, c
+
+
+@compiled("gates.gated_state_backward")
+def gru_gates_backward(dh, gates, c, h_cand, h_prev):
+    """dh (B,H) -> dgates (B,2H), dx_cand, dh_cand, dh_prev (B,H).
+
+    dgates is the gradient before the sigmoid, of x_gates and of h_gates alike; dh_prev is the part that (3) gives.
+    """
+    r, u = halves(gates)
+    # forward: h = u * h_prev + (1 - u) * c
+    du = dh * (h_prev - c)
+    dh_prev = dh * u
+    dc = dh * (1 - u)
+    # forward: c = tanh(x_cand + r * h_cand)
+    dx_cand = dc * (1 - c * c)
+    dr = dx_cand * h_cand
+    dh_cand = dx_cand * r
+    # forward: gates = sigmoid(x_gates + h_gates), gates = [r, u]
+    dgates = np.concatenate([dr * r * (1 - r), du * u * (1 - u)], axis=1)
+    return dgates, dx_cand, dh_cand, dh_prev
+
+
+# A step
+
+
 class GRUStepCache(NamedTuple):
     h_prev: np.ndarray  # (B,H)
     gates: np.ndarray  # (B,2H) r and u
     h_cand: np.ndarray  # (B,H) h_prev Ux
     c: np.ndarray  # (B,H)
-    mask: np.ndarray  # (B)
-
-
-def gru_inputs(x, p):
-    """x (...,E) -> x_gates (...,2H), x_cand (...,H): the part of a step that needs no earlier state."""
-    x_gates, x_cand = product(x, p.W), product(x, p.Wx)
-    x_gates += p.b
-    x_cand += p.bx
-    return x_gates, x_cand
-
-
-def gru_inputs_gradient(dx_gates, dx_cand, p):
-    """dx_gates (...,2H), dx_cand (...,H) -> dx (...,E)."""
-    # forward: x_gates = x W + b, x_cand = x Wx + bx
-    dx = product(dx_gates, p.W.T)
-    dx += product(dx_cand, p.Wx.T)
-    return dx
+    mask: np.ndarray | None  # (B,1)
 
 
 def gru_step_forward(x_gates, x_cand, h_prev, mask, p):
-    """x_gates (B,2H), x_cand (B,H), h_prev (B,H), mask (B) -> h (B,H), cache."""
+    """x_gates (B,2H), x_cand (B,H), h_prev (B,H), mask (B) or None -> h (B,H), cache.
+
+    Where the mask is 0, at padding, the old state is kept.
+    """
     h_gates = h_prev @ p.U
     h_cand = h_prev @ p.Ux
-    gates, c, h = np.empty_like(h_gates), np.empty_like(h_cand), np.empty_like(h_prev)
-    # gates = sigmoid(x_gates + h_gates); c = tanh(x_cand + r * h_cand); h = u * h_prev + (1 - u) * c
-    gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev, mask, gates, c, h)
+    h, gates, c = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)  # (1) to (3)
+    if mask is not None:
+        mask = mask[:, None]
+        h = mask * h + (1 - mask) * h_prev
     return h, GRUStepCache(h_prev, gates, h_cand, c, mask)
 
 
@@ -71,15 +114,21 @@ def gru_step_backward(dh, cache, p):
     The gradients of U and Ux are left to the caller, who adds them for all steps in one product: U's needs
     dx_gates, Ux's needs dh_cand.
     """
-    dx_gates = np.empty_like(cache.gates)
-    dx_cand, dh_cand, dh_prev = np.empty_like(dh), np.empty_like(dh), np.empty_like(dh)
-    # forward: gru_gates, everything between the products
-    _, gates, h_cand, c, mask = cache
-    gru_gates_backward(dh, gates, c, h_cand, cache.h_prev, mask, dx_gates, dx_cand, dh_cand, dh_prev)
-    # forward: h_gates = h_prev U and h_cand = h_prev Ux
+    h_prev, gates, h_cand, c, mask = cache
+    # forward: h = mask * h + (1 - mask) * h_prev
+    dh_new = dh if mask is None else mask * dh
+    # forward: h, gates, c = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)
+    dx_gates, dx_cand, dh_cand, dh_prev = gru_gates_backward(dh_new, gates, c, h_cand, h_prev)
+    # forward: h_gates = h_prev U
     dh_prev += dx_gates @ p.U.T
+    # forward: h_cand = h_prev Ux
     dh_prev += dh_cand @ p.Ux.T
+    if mask is not None:
+        dh_prev += dh - dh_new
     return dx_gates, dx_cand, dh_prev, dh_cand
+
+
+# A sequence
 
 
 class GRUSequenceCache(NamedTuple):
@@ -89,13 +138,13 @@ class GRUSequenceCache(NamedTuple):
 
 def gru_sequence_forward(x, h0, mask, p):
     """x (S,B,E), h0 (B,H), mask (S,B) -> h (S,B,H), cache."""
-    x_gates, x_cand = gru_inputs(x, p)
+    x_gates, x_cand = gru_inputs_forward(x, p)
     h = np.empty((*x.shape[:2], h0.shape[1]), x.dtype)
     steps, h_prev = [], h0
     for t in range(len(x)):
-        h[t], step = gru_step_forward(x_gates[t], x_cand[t], h_prev, mask[t], p)
+        h_prev, step = gru_step_forward(x_gates[t], x_cand[t], h_prev, mask[t], p)
+        h[t] = h_prev
         steps.append(step)
-        h_prev = h[t]
     return h, GRUSequenceCache(x, steps)
 
 
@@ -108,21 +157,22 @@ def gru_sequence_backward(dh, cache, p, g):
     for t in reversed(range(S)):
         grads = gru_step_backward(dh[t] + dh_prev, cache.steps[t], p)
         dx_gates[t], dx_cand[t], dh_prev, dh_cand[t] = grads
-    gru_add_weight_grads(cache.x, [step.h_prev for step in cache.steps], dx_gates, dx_cand, dh_cand, g)
-    return gru_inputs_gradient(dx_gates, dx_cand, p), dh_prev
+    h_prev = np.concatenate([step.h_prev for step in cache.steps])
+    gru_add_weight_grads(flat(cache.x), h_prev, flat(dx_gates), flat(dx_cand), flat(dh_cand), g)
+    return gru_inputs_backward(dx_gates, dx_cand, p), dh_prev
 
 
 def gru_add_weight_grads(x, h_prev, dx_gates, dx_cand, dh_cand, g):
-    """Add the gradients of one GRU's weights into g, one product each for all time steps.
+    """Add the gradients of a GRU's weights into g, one product each for the N rows of all time steps.
 
-    x (T,B,E), h_prev T times (B,H), dx_gates (T,B,2H), dx_cand (T,B,H), dh_cand (T,B,H).
+    x (N,E), h_prev (N,H), dx_gates (N,2H), dx_cand (N,H), dh_cand (N,H).
     """
-    x, h_prev = flat(x), np.concatenate(h_prev)
-    # forward: x_gates = x W + b, and h_prev U is added to it
-    add_product(g.W, x, flat(dx_gates))
-    g.b += flat(dx_gates).sum(axis=0)
-    add_product(g.U, h_prev, flat(dx_gates))
-    # forward: x_cand = x Wx + bx, h_cand = h_prev Ux
-    add_product(g.Wx, x, flat(dx_cand))
-    g.bx += flat(dx_cand).sum(axis=0)
-    add_product(g.Ux, h_prev, flat(dh_cand))
+    # forward: x_gates = x W + b, and h_gates = h_prev U is added to it
+    add_product(g.W, x, dx_gates)
+    g.b += dx_gates.sum(axis=0)
+    add_product(g.U, h_prev, dx_gates)
+    # forward: x_cand = x Wx + bx
+    add_product(g.Wx, x, dx_cand)
+    g.bx += dx_cand.sum(axis=0)
+    # forward: h_cand = h_prev Ux
+    add_product(g.Ux, h_prev, dh_cand)

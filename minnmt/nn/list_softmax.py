@@ -2,8 +2,8 @@
 
     p = softmax(o W[list]^T + b[list])   (21)  the list chosen outside, before the first word
 
-Training runs the layer of softmax.py once for each sentence. Decoding gathers the rows of W once for each sentence and
-uses them at every step. Taught in notebook 07.
+Decoding gathers the rows of W once for each sentence and uses them at every step. Training runs the layer of softmax.py
+once for each sentence (minnmt/model/network.py). Notebook 07 teaches this file.
 """
 
 from typing import NamedTuple
@@ -11,8 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.softmax import list_logits
-
-from .softmax import softmax_loss_backward, softmax_loss_forward
 
 
 class ListedWords(NamedTuple):
@@ -50,26 +48,3 @@ def list_log_softmax(o, words):
     logits -= logits.max(axis=1, keepdims=True)
     logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
     return logits
-
-
-def list_softmax_loss_forward(o, targets, mask, p, lists):
-    """o (T*B,E), targets (T*B), mask (T*B), B lists of ids, ascending -> nll (T*B), caches.
-
-    Every unmasked target must be in its sentence's list.
-    """
-    B = len(lists)
-    nll, caches = np.empty(len(o), o.dtype), []
-    for b, ids in enumerate(lists):
-        nll[b::B], cache = softmax_loss_forward(o[b::B], targets[b::B], mask[b::B], p, ids)
-        caches.append(cache)
-    return nll, caches
-
-
-def list_softmax_loss_backward(dnll, caches, p, g):
-    """dnll (T*B) -> do (T*B,E); adds into g. Uses up the caches, as softmax_loss_backward does."""
-    B = len(caches)
-    do = np.empty((len(dnll), p.W.shape[1]), p.W.dtype)
-    # forward: nll[b::B] = softmax loss of sentence b over its list
-    for b, cache in enumerate(caches):
-        do[b::B] = softmax_loss_backward(dnll[b::B], cache, p, g)
-    return do

@@ -2,7 +2,7 @@
 
     o = tanh(s W_s + b_s + y W_y + b_y + c W_c + b_c)   (11)
 
-It has no recurrence, so training computes it for all time steps at once.
+It has no recurrence, so training computes it for all time steps at once. Notebook 03 teaches this file.
 """
 
 from dataclasses import dataclass
@@ -34,11 +34,11 @@ class ReadoutCache(NamedTuple):
 
 def readout_forward(s, y, c, p):
     """s (N,H), y (N,E), c (N,C) -> o (N,E), cache."""
-    o = s @ p.W_s
-    o += y @ p.W_y
-    o += c @ p.W_c
-    o += p.b_s + p.b_y + p.b_c
-    np.tanh(o, out=o)
+    pre = s @ p.W_s
+    pre += y @ p.W_y
+    pre += c @ p.W_c
+    pre += p.b_s + p.b_y + p.b_c
+    o = np.tanh(pre)  # (11)
     return o, ReadoutCache(s, y, c, o)
 
 
@@ -50,8 +50,8 @@ def readout_backward(do, cache, p, g):
     add_product(g.W_s, cache.s, dpre)
     add_product(g.W_y, cache.y, dpre)
     add_product(g.W_c, cache.c, dpre)
-    bias = dpre.sum(axis=0)
-    g.b_s += bias
-    g.b_y += bias
-    g.b_c += bias
+    db = dpre.sum(axis=0)
+    g.b_s += db
+    g.b_y += db
+    g.b_c += db
     return dpre @ p.W_s.T, dpre @ p.W_y.T, dpre @ p.W_c.T

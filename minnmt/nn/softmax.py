@@ -1,10 +1,11 @@
-"""The output softmax and its cross-entropy, over the whole vocabulary or over a given list of target ids.
+"""The output softmax and its cross-entropy, over the whole vocabulary or over a candidate list.
 
-    p   = softmax(o W^T + b)   (12)  o W^T + b are the logits
-    nll = -log p[target]       (13)
+    p   = softmax(o W^T + b)               (12)  o W^T + b are the logits
+    nll = -log p[target]                   (13)
+    p   = softmax(o W[list]^T + b[list])   (21)  the list chosen outside, before the first word
 
-W has one row per word, so a list of candidates is a choice of rows (21). Which words compete is data (`ids`), never a
-property of the layer: None means all of them. Taught in notebook 04.
+W has one row per word, so a candidate list is a choice of rows. Which words compete is data (`ids`), never a property
+of the layer: None means all of them. Notebook 04 teaches this file, notebook 07 the lists.
 """
 
 from dataclasses import dataclass
@@ -12,12 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.loss import softmax_loss, softmax_loss_gradient
-from kernels.rows import add_rows
-
-from .functions import add_product
-
-MOST_LOGITS = 1 << 27  # that are in memory at a time (512 MB); if there are more, the way back computes them again
+from ..compiled import compiled
+from .functions import add_product, add_rows
 
 
 @dataclass
@@ -27,73 +24,72 @@ class Softmax:
     W: np.ndarray  # (V,E)
     b: np.ndarray  # (V)
 
-
-class SoftmaxCache(NamedTuple):
-    """Of N rows, the R that are not padding."""
-
-    rows: np.ndarray  # (R) their numbers
-    o: np.ndarray  # (R,E)
-    probs: np.ndarray | None  # (R,K), or None if they are too many to keep
-    columns: np.ndarray  # (R) the target's column in probs
-    W: np.ndarray  # (K,E) the rows of W that take part
-    b: np.ndarray  # (K)
-    ids: np.ndarray | None  # (K) which they are, ascending, or None for the whole vocabulary
+    def rows(self, ids):
+        """W (K,E), b (K) of the words `ids`; of all words for None."""
+        return (self.W, self.b) if ids is None else (self.W[ids], self.b[ids])
 
 
 def log_softmax(o, p, ids=None):
-    """o (N,E), ids (K) or None -> log-probabilities (N,K) over the words `ids`, or (N,V) over all."""
-    W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
-    logits = o @ W.T
-    logits += b
-    logits -= logits.max(axis=1, keepdims=True)
+    """o (N,E), ids (K) or None -> log-probabilities (N,K) of the words `ids` (21), or (N,V) of all words (12)."""
+    W, b = p.rows(ids)
+    return log_normalised(o @ W.T + b)
+
+
+def log_normalised(logits):
+    """logits (N,K) -> log-probabilities (N,K)."""
+    logits = logits - logits.max(axis=1, keepdims=True)  # the same probabilities, and exp cannot overflow
     logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
     return logits
 
 
-def softmax_loss_forward(o, targets, mask, p, ids=None):
-    """o (N,E), targets (N), mask (N), ids (K) ascending or None -> nll (N), cache.
-
-    Every unmasked target must be among `ids`.
-    """
-    rows = np.flatnonzero(mask)
-    o, columns = o[rows], targets[rows]
-    W, b = (p.W, p.b) if ids is None else (p.W[ids], p.b[ids])
-    if ids is not None:
-        columns = np.minimum(np.searchsorted(ids, columns), len(ids) - 1)
-    nll, row_nll = np.zeros(len(mask), o.dtype), np.empty(len(rows), o.dtype)
-    parts = slices(len(rows), len(W))
-    for part in parts:
-        probs = o[part] @ W.T  # logits until the next line
-        softmax_loss(probs, b, columns[part], row_nll[part])
-    nll[rows] = row_nll
-    return nll, SoftmaxCache(rows, o, probs if len(parts) == 1 else None, columns, W, b, ids)
+# The loss
 
 
-def softmax_loss_backward(dnll, cache, p, g):
-    """dnll (N) -> do (N,E); adds into g. Uses up the cache: its probabilities become the logits' gradient."""
-    rows, o, probs, columns, W, b, ids = cache
-    do, db = np.zeros((len(dnll), o.shape[1]), o.dtype), np.zeros(len(W), o.dtype)
-    for part in slices(len(rows), len(W)):
-        dlogits = probs
-        if probs is None:
-            dlogits = o[part] @ W.T
-            softmax_loss(dlogits, b, columns[part], np.empty(len(dlogits), o.dtype))
-        # forward: nll = -log softmax(logits + b)[target]
-        softmax_loss_gradient(dlogits, columns[part], dnll[rows[part]], db)
-        # forward: logits = o W^T, with the rows `ids` of W and b
-        do[rows[part]] = dlogits @ W
-        if ids is None:
-            add_product(g.W, dlogits, o[part])
-        else:
-            add_rows(dlogits.T @ o[part], ids, g.W)
+@compiled("loss.softmax_nll")
+def softmax_nll(scores, b, targets):
+    """scores (N,K) = o W^T, b (K), targets (N): columns -> nll (N), probs (N,K). The scores are used up."""
+    logp = log_normalised(scores + b)
+    probs = np.exp(logp)  # (12)
+    nll = -logp[np.arange(len(logp)), targets]  # (13)
+    return nll, probs
+
+
+@compiled("loss.softmax_nll_backward")
+def softmax_nll_backward(dnll, probs, targets):
+    """dnll (N), probs (N,K), targets (N) -> dscores (N,K), db (K). The probabilities are used up."""
+    # forward: nll = -log softmax(scores + b)[target]
+    onehot = np.zeros_like(probs)
+    onehot[np.arange(len(probs)), targets] = 1
+    dlogits = (probs - onehot) * dnll[:, None]
+    return dlogits, dlogits.sum(axis=0)
+
+
+class SoftmaxCache(NamedTuple):
+    o: np.ndarray  # (N,E)
+    probs: np.ndarray  # (N,K)
+    columns: np.ndarray  # (N) the target's column in probs
+    W: np.ndarray  # (K,E) the rows of W that take part
+    ids: np.ndarray | None  # (K) which they are, ascending, or None for the whole vocabulary
+
+
+def softmax_loss_forward(o, targets, p, ids=None):
+    """o (N,E), targets (N), ids (K) ascending or None -> nll (N), cache. Every target must be among `ids`."""
+    W, b = p.rows(ids)
+    columns = targets if ids is None else np.searchsorted(ids, targets)
+    nll, probs = softmax_nll(o @ W.T, b, columns)
+    return nll, SoftmaxCache(o, probs, columns, W, ids)
+
+
+def softmax_loss_backward(dnll, cache, g):
+    """dnll (N) -> do (N,E); adds into g. Uses up the cache."""
+    o, probs, columns, W, ids = cache
+    # forward: nll, probs = softmax_nll(scores, b, columns)
+    dscores, db = softmax_nll_backward(dnll, probs, columns)
+    # forward: scores = o W^T, with the rows `ids` of W and b
     if ids is None:
+        add_product(g.W, dscores, o)
         g.b += db
     else:
+        add_rows(dscores.T @ o, ids, g.W)
         g.b[ids] += db
-    return do
-
-
-def slices(n_rows, n_words):
-    """Cut rows into slices of which each has at most MOST_LOGITS logits: a single empty one for no rows."""
-    size = max(1, MOST_LOGITS // max(n_words, 1))
-    return [slice(i, i + size) for i in range(0, max(n_rows, 1), size)]
+    return dscores @ W

@@ -1,6 +1,8 @@
 """The decoder's first state, from the mean of the source annotations:
 
     s_0 = tanh(mean_i(h_i) W + b)   (4)  over the unmasked positions i
+
+Notebook 03 teaches this file.
 """
 
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ class StartCache(NamedTuple):
 def start_state_forward(h, mask, p):
     """h (S,B,C), mask (S,B) -> s0 (B,H), cache."""
     mean = np.einsum("sb,sbc->bc", mask, h) / mask.sum(axis=0)[:, None]
-    s0 = np.tanh(mean @ p.W + p.b)
+    s0 = np.tanh(mean @ p.W + p.b)  # (4)
     return s0, StartCache(mean, s0, mask)
 
 

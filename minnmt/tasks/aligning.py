@@ -1,11 +1,11 @@
 """Alignment as a user sees it: counts for a model's candidate lists, or word links of any parallel text."""
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ..align.accumulator import Accumulator
 from ..align.bitext import Bitext
 from ..align.cooccurrence import cooccurrence_counts, train_cooccurrence
 from ..align.fastalign import train_fastalign
@@ -15,12 +15,11 @@ from ..errors import UsageError, UserError
 from ..files import read_lines, read_parallel
 from ..text.parallel import Split, encode_pairs, load_split
 from ..text.pipeline import word_numbers
-from ..train.adam import Adam
+from ..threads import threads
 from ..train.attention_pass import continued_counts, frozen_counts
-from ..train.checkpoint import Progress
 from ..train.dynamic import BatchWords
-from ..train.run import Run
 from ..train.settings import Settings
+from ..train.updates import Updater
 from .validation import attention_links
 
 ELSEWHERE = 0.0001  # the learning rate for a model of which only the parameters are known
@@ -62,19 +61,23 @@ def learn_attention(model, split, settings, learning_rate, frozen, status, selec
     if len(src) < len(split.src):
         left_out = len(split.src) - len(src)
         status.line(f"{left_out:,} pairs are left out: blank, or longer than {settings.max_train_length} units")
-    settings = replace(settings, epochs=1, align_from_epoch=1)
-    adam = None if frozen else Adam.for_parameters(model.params)
-    run = Run(None, settings, model, adam, Progress(learning_rate=learning_rate), src, trg, None, None)
-    run.words = BatchWords(selector, src, trg) if selector else None
+    attention = Accumulator(len(model.src.vocab), len(model.trg.vocab), settings.align_threshold)
     try:
-        counts = (frozen_counts if frozen else continued_counts)(run, status)
+        if frozen:
+            frozen_counts(model.params, src, trg, settings, attention, status)
+        else:
+            with threads(settings.threads) as map:
+                updater = Updater(model.params, src, trg, settings, map=map)
+                updater.words = BatchWords(selector, src, trg) if selector else None
+                loss = continued_counts(updater, attention, learning_rate, status)
     finally:
         status.clear()
-    how = "frozen" if frozen else "continued"
-    counts.info = {"method": "attention", "threshold": settings.align_threshold, "pairs": len(src), "pass": how}
     if not frozen:
-        status.line(f"{len(src):,} pairs, loss {run.progress.epoch_nll / run.progress.epoch_words:.3f} a word")
-    return counts
+        status.line(f"{len(src):,} pairs, loss {loss:.3f} per word")
+    how = "frozen" if frozen else "continued"
+    return attention.counts(
+        {"method": "attention", "threshold": settings.align_threshold, "pairs": len(src), "pass": how}
+    )
 
 
 def attention_lines(model, split):

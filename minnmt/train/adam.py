@@ -15,12 +15,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.adam import adam, adam_rows
-
-from ..model.parameters import Parameters, named_arrays, portions, zeros_like
+from ..compiled import compiled
+from ..model.parameters import Parameters, array_pieces, named_arrays, zeros_like
 
 BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
 ALL_ROWS = {}  # no array is named: every row of each has a gradient
+
+
+@compiled("adam.adam")
+def adam(p, g, m, v, rate, beta1, beta2, eps):
+    """Update the parameters p and the moments m, v from the gradient g, all flat (N), in place; g stays.
+
+    `rate` and `eps` already hold both bias corrections (see `Adam.update`).
+    """
+    m *= beta1
+    m += (1 - beta1) * g  # (15)
+    v *= beta2
+    v += (1 - beta2) * (g * g)  # (15)
+    p -= rate * m / (np.sqrt(v) + eps)  # (16)
+
+
+@compiled("adam.adam_rows")
+def adam_rows(p, g, m, v, ids, rate, beta1, beta2, eps):
+    """The same for the rows `ids` (n), each once, of p, g, m, v (V,E); the other rows stay."""
+    p_rows, m_rows, v_rows = p[ids], m[ids], v[ids]
+    adam(p_rows, g[ids], m_rows, v_rows, rate, beta1, beta2, eps)
+    p[ids], m[ids], v[ids] = p_rows, m_rows, v_rows
 
 
 @dataclass
@@ -44,27 +64,27 @@ class Adam:
         rate, eps = learning_rate * root / (1 - BETA1**t), EPS * root
         arrays = [dict(named_arrays(tree)) for tree in (params, grads, self.m, self.v)]
 
-        def update_portion(portion):
-            name, index = portion
+        def update_piece(piece):
+            name, index = piece
             if name in rows:
                 tables = (tree[name].reshape(len(tree[name]), -1) for tree in arrays)
                 adam_rows(*tables, index, rate, BETA1, BETA2, eps)
             else:
                 adam(*(tree[name][index].reshape(-1) for tree in arrays), rate, BETA1, BETA2, eps)
 
-        list(map(update_portion, portions(params, rows)))
+        list(map(update_piece, array_pieces(params, rows)))
 
 
 def global_norm(grads, rows=ALL_ROWS, map=map):
     """The Euclidean norm of all gradients together."""
     arrays = dict(named_arrays(grads))
 
-    def squares(portion):
-        name, index = portion
+    def squares(piece):
+        name, index = piece
         numbers = arrays[name][index].reshape(-1)
         return float(np.dot(numbers, numbers))
 
-    return float(np.sqrt(sum(map(squares, portions(grads, rows)))))
+    return float(np.sqrt(sum(map(squares, array_pieces(grads, rows)))))
 
 
 def clip_gradients(grads, limit, rows=ALL_ROWS, map=map):
@@ -73,9 +93,9 @@ def clip_gradients(grads, limit, rows=ALL_ROWS, map=map):
     if limit and norm > limit:
         arrays, factor = dict(named_arrays(grads)), limit / norm
 
-        def scale(portion):
-            name, index = portion
+        def scale(piece):
+            name, index = piece
             arrays[name][index] *= factor
 
-        list(map(scale, portions(grads, rows)))
+        list(map(scale, array_pieces(grads, rows)))
     return norm

@@ -8,19 +8,17 @@ import math
 import signal
 import time
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from ..errors import UserError
 from ..model.parameters import named_arrays
-from ..profile import lap, restart_lap
 from ..text.batches import epoch_order
-from .adam import ALL_ROWS, clip_gradients
+from ..threads import threads
 from .dynamic import epoch_words
-from .gradients import Workers
+from .updates import Updater
 
-ORDER = 1  # tells the random stream of the order from dropout's (minnmt/train/gradients.py)
+ORDER = 1  # tells the random stream of the order from dropout's (minnmt/train/updates.py)
 
 
 @dataclass
@@ -53,9 +51,10 @@ def train(run, validate, status, limits):
 
     validate(dev split, model) -> {"perplexity", "bleu"}; status is told what happens (minnmt/train/status.py).
     """
-    with interruptible(limits, status), Workers(run.params, run.settings.threads) as workers:
+    with interruptible(limits, status), threads(run.settings.threads) as map:
+        updater = Updater(run.params, run.src, run.trg, run.settings, run.adam, map)
         while not (end := finished(run.settings, run.progress)):
-            end = train_epoch(run, workers, status, limits)
+            end = train_epoch(run, updater, status, limits)
             if end:
                 save_if_finite(run)
                 if not (run.directory / "model.npz").exists():
@@ -76,52 +75,42 @@ def finished(settings, progress):
     return ""
 
 
-def train_epoch(run, workers, status, limits):
+def train_epoch(run, updater, status, limits):
     """Do what is left of the epoch under way; returns "" or the reason to pause before its end."""
     settings, progress = run.settings, run.progress
-    rng = np.random.default_rng([settings.seed, ORDER, progress.epoch])
-    order = epoch_order(run.src, run.trg, settings.batch_size, settings.pool, rng)
-    run.words = epoch_words(run)
-    if run.words:
-        status.line(f"epoch {progress.epoch}: softmax over lists, {settings.dynamic_vocab} candidates a source word")
-    status.start_epoch(run, len(order), limits)
+    order = seeded_order(run.src, run.trg, settings, progress.epoch)
+    updater.words = epoch_words(run)
+    if updater.words:
+        status.line(f"epoch {progress.epoch}: softmax over lists, {settings.dynamic_vocab} candidates per source word")
+    status.start_epoch(progress.epoch, settings.epochs, len(order), progress.position, limits)
     for chosen in order[progress.position :]:
         if pause := limits.reached(progress.n_updates):
             return pause
         began = time.monotonic()
-        outputs = update(run, chosen, workers)
-        restart_lap()
-        run.count(outputs, status)
-        lap("bookkeeping")
+        found = updater.update(updater.shares(chosen), progress.learning_rate)
+        check_update(run, found)
+        run.count(found)
         progress.seconds += time.monotonic() - began
+        status.update(found.nll, found.n_words)
         if progress.n_updates % limits.save_every == 0:
             save_if_finite(run)
     return limits.reached(progress.n_updates) if limits.stop else ""
 
 
-def update(run, chosen, workers):
-    """One batch (pair numbers): forward, backward, clip, Adam -> [(Batch, NetworkOutput)], one per thread.
-
-    The outputs hold the attention weights of every sentence pair as plain arrays.
-    """
-    outputs, nll, norm = gradient_step(run, chosen, workers)
-    if not (math.isfinite(norm) and math.isfinite(nll)):
-        if is_finite(run.params):
-            run.save()  # the state before this update
-        number = run.progress.n_updates + 1
-        stop_on_bad_numbers(run, number, f"gave a loss of {nll} and a gradient norm of {norm}")
-    return outputs
+def seeded_order(src, trg, settings, epoch):
+    """The batches of an epoch, always the same for a seed."""
+    rng = np.random.default_rng([settings.seed, ORDER, epoch])
+    return epoch_order(src, trg, settings.batch_size, settings.pool, rng)
 
 
-def gradient_step(run, chosen, workers):
-    """Forward, backward, clip, Adam -> outputs, nll, gradient norm; with an infinite one, no parameter changes."""
-    grads, rows, outputs = workers.gradients(run, chosen, run.progress.n_updates + 1)
-    nll = sum(float(output.nll.sum()) for _, output in outputs)
-    norm = clip_gradients(grads, run.settings.clip, rows, workers.map)
-    if math.isfinite(norm) and math.isfinite(nll):
-        moved = rows if run.settings.adam == "sparse" else ALL_ROWS
-        run.adam.update(run.params, grads, run.progress.learning_rate, moved, partial(workers.map, stage="Adam"))
-    return outputs, nll, norm
+def check_update(run, found):
+    """An Update with an infinite loss or gradient ends the run; the state before it is kept."""
+    if found.is_finite:
+        return
+    if is_finite(run.params):
+        run.save()
+    number = run.progress.n_updates + 1
+    stop_on_bad_numbers(run, number, f"gave a loss of {found.nll} and a gradient norm of {found.norm}")
 
 
 def is_finite(params):

@@ -18,7 +18,6 @@ from ..text.parallel import Split, encode_pairs, load_split
 from ..text.pipeline import learn_pipelines
 from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
-from .dynamic import BatchWords, EpochWords
 from .settings import Settings
 
 FILES = ("config.json", "model.npz", "checkpoint.npz", "log.tsv") + tuple(
@@ -40,7 +39,6 @@ class Run:
     dev: Split
     test: Split
     attention: Accumulator = field(init=False)  # the counts of the epoch under way
-    words: BatchWords | EpochWords | None = None  # what chooses the softmax's words; None for all words
 
     def __post_init__(self):
         self.start_counting()
@@ -57,18 +55,15 @@ class Run:
         sizes = self.params.sizes()
         self.attention = Accumulator(sizes["src_words"], sizes["trg_words"], self.settings.align_threshold)
 
-    def count(self, outputs, status):
-        """Note what an update gave, [(Batch, NetworkOutput)]: its words, its loss, its attention."""
-        nll = sum(float(output.nll.sum()) for _, output in outputs)
-        n_words = sum(int(batch.trg_mask.sum()) for batch, _ in outputs)
+    def count(self, found):
+        """Note what an Update gave: its words, its loss, its attention."""
         if self.counts_attention:
-            for batch, output in outputs:
+            for batch, output in found.outputs:
                 self.attention.add_attention(output.alphas, batch)
         self.progress.position += 1
         self.progress.n_updates += 1
-        self.progress.epoch_nll += nll
-        self.progress.epoch_words += n_words
-        status.update(self, nll, n_words)
+        self.progress.epoch_nll += found.nll
+        self.progress.epoch_words += found.n_words
 
     @property
     def counts_attention(self):
@@ -121,7 +116,7 @@ def new_run(directory, settings, say=print, overwrite=False):
             f"{directory} already holds a run ({there[0]}): continue it with --resume, replace it with --overwrite, "
             "or choose another directory with -o"
         )
-    say("reading the parallel text" if settings.src else "generating the embedded corpus")
+    say("reading the parallel text" if settings.src else "reading the embedded corpus")
     train, dev = load_split(settings, "train"), load_split(settings, "dev")
     test = load_split(settings, "test") if settings.test_src or not settings.src else dev
     say(f"{len(train.src):,} training pairs; learning " + ("BPE and " if settings.bpe else "") + "vocabularies")

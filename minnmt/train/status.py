@@ -18,38 +18,41 @@ class Status:
         self.clear()
         print(text, file=self.stream, flush=True)
 
-    def start_epoch(self, run, n_batches, limits):
-        self.n_batches, self.limits = n_batches, limits
+    def start_epoch(self, epoch, n_epochs, n_batches, position=0, limits=None):
+        """Batches are done from `position` on; `limits` may end the run before its last epoch."""
+        self.epoch, self.n_epochs, self.n_batches, self.limits = epoch, n_epochs, n_batches, limits
+        self.first_position = self.position = position
         self.last = self.began = time.monotonic()
-        self.first_position = run.progress.position
         self.nll, self.words = 0.0, 0
 
-    def update(self, run, nll, words):
-        """nll None: nothing is predicted, so there is no loss to show."""
+    def update(self, nll, words):
+        """One batch more; nll None: nothing is predicted, so there is no loss to show."""
+        self.position += 1
         self.nll += nll or 0.0
         self.words += words
         now = time.monotonic()
         if now - self.last < self.pause:
             return
-        progress = run.progress
         elapsed = now - self.began
-        done = progress.position - self.first_position
-        epochs_left = run.settings.epochs - progress.epoch
-        left = (self.n_batches * (epochs_left + 1) - progress.position) * elapsed / done
-        left = max(0.0, min(left, self.limits.seconds_left()))
         text = (
-            f"epoch {progress.epoch}/{run.settings.epochs}  batch {progress.position}/{self.n_batches}  "
+            f"epoch {self.epoch}/{self.n_epochs}  batch {self.position}/{self.n_batches}  "
             + (f"loss {self.nll / self.words:.3f}  " if nll is not None else "")
-            + f"{self.words / elapsed:,.0f} words/s  {clock(left)} left"
+            + f"{self.words / elapsed:,.0f} words/s  {clock(self.seconds_left(elapsed))} left"
         )
         if self.bar:
             self.clear()
-            filled = 10 * progress.position // self.n_batches
+            filled = 10 * self.position // self.n_batches
             text = f"[{'#' * filled}{'.' * (10 - filled)}] {text}"[: shutil.get_terminal_size().columns - 1]
             print(text, end="", file=self.stream, flush=True)
         else:
             print(text, file=self.stream, flush=True)
         self.last = now
+
+    def seconds_left(self, elapsed):
+        """Until the last epoch ends, or a limit does."""
+        batches_left = self.n_batches * (self.n_epochs - self.epoch + 1) - self.position
+        left = batches_left * elapsed / (self.position - self.first_position)
+        return max(0.0, left if self.limits is None else min(left, self.limits.seconds_left()))
 
     def end_epoch(self, row, better, learning_rate):
         note = "best so far" if better else f"learning rate now {learning_rate:g}"

@@ -1,5 +1,6 @@
-"""Every kernel does what its numpy twin does, over shapes drawn by hypothesis, empty ones included."""
+"""Every kernel does what its plain function does, over shapes drawn by hypothesis, empty ones included."""
 
+import ast
 import importlib
 import os
 import pkgutil
@@ -13,42 +14,44 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernels
-from kernels.adam import adam, adam_rows
-from kernels.attention import (
+import minnmt
+from kernels.functions import sigmoid, tanh
+from minnmt.compiled import find_kernel, reading_mode
+from minnmt.nn.attention import (
     attention_context,
     attention_context_backward,
     attention_energy,
     attention_energy_backward,
 )
-from kernels.functions import sigmoid, tanh
-from kernels.gates import context_gates, context_gates_backward, gru_gates, gru_gates_backward
-from kernels.jit import USE_NUMPY
-from tests.kernels.compared import COMPARED, compares
+from minnmt.nn.conditional_gru import context_gates, context_gates_backward
+from minnmt.nn.functions import add_rows
+from minnmt.nn.gru import gru_gates, gru_gates_backward
+from minnmt.train.adam import adam, adam_rows
+from tests.kernels.compared import COMPARED, both, compares
 
-if USE_NUMPY:
-    pytest.skip("MINNMT_KERNELS=numpy: there are only twins", allow_module_level=True)
+if reading_mode():
+    pytest.skip("MINNMT_KERNELS=numpy: only plain functions run", allow_module_level=True)
 
 ROOT = Path(kernels.__file__).parent.parent
 BH, BG = ("B", "H"), ("B", "2H")
 SBC = ("S", "B", "H")
 STATE = [0.9, 0.999, 1e-8]
 
-# kernel: (shapes of its inputs, shapes of its outputs).
-# Inputs: "gate" is in (0,1), "value" in (-1,1), "mask" 0 or 1; other inputs are normal.
-KERNELS = {
-    gru_gates: ([BG, BH, BG, BH, BH, ("mask", "B")], [BG, BH, BH]),
-    gru_gates_backward: ([BH, ("gate", *BG), ("value", *BH), BH, BH, ("mask", "B")], [BG, BH, BH, BH]),
-    context_gates: ([BG, BG, BH, BH, BH], [BG, BH, BH]),
-    context_gates_backward: ([BH, ("gate", *BG), ("value", *BH), BH, BH], [BG, BH, BH, BH]),
-    attention_energy: ([SBC, BH, ("H",)], [("S", "B")]),
-    attention_energy_backward: ([("value", "S", "B"), SBC, BH, ("value", "H")], [SBC, BH, ("H",)]),
-    attention_context: ([("gate", "S", "B"), SBC], [BH]),
-    attention_context_backward: ([BH, SBC], [("S", "B")]),
+# function: (shapes of its inputs, how many of the last it adds to).
+# Inputs: "gate" is in (0,1), "value" in (-1,1); other inputs are normal.
+FUNCTIONS = {
+    gru_gates: ([BG, BH, BG, BH, BH], 0),
+    gru_gates_backward: ([BH, ("gate", *BG), ("value", *BH), BH, BH], 0),
+    context_gates: ([BG, BH, BG, BH, BH], 0),
+    context_gates_backward: ([BH, ("gate", *BG), ("value", *BH), BH, BH], 0),
+    attention_energy: ([SBC, BH, ("H",)], 0),
+    attention_energy_backward: ([("value", "S", "B"), SBC, BH, ("value", "H"), SBC, ("H",)], 2),
+    attention_context: ([("gate", "S", "B"), SBC], 0),
+    attention_context_backward: ([BH, SBC], 0),
 }
 DRAW = {
     "gate": lambda rng, shape: rng.random(shape),
     "value": lambda rng, shape: rng.uniform(-1, 1, shape),
-    "mask": lambda rng, shape: rng.integers(0, 2, shape),
 }
 
 
@@ -63,47 +66,66 @@ def assert_close(name, ours, theirs):
     np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5, err_msg=name)
 
 
-@compares(*KERNELS)
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def outputs(function, arrays, n_added):
+    """All that a function gives: its results, and the arrays that it adds to."""
+    found = function(*arrays)
+    return [*(found if isinstance(found, tuple) else (found,)), *arrays[len(arrays) - n_added :]]
+
+
+@compares(*FUNCTIONS)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 @settings(max_examples=25, deadline=None)
 @given(
     S=st.integers(0, 5), B=st.integers(0, 5), H=st.integers(0, 21),
     scale=st.sampled_from([0.01, 1.0, 20.0]), seed=st.integers(0, 2**32 - 1),
 )  # fmt: skip
-def test_a_kernel_equals_its_twin(kernel, S, B, H, scale, seed):
-    rng = np.random.default_rng(seed)
-    sizes = {"S": S, "B": B, "H": H, "2H": 2 * H}
-    inputs, outputs = KERNELS[kernel]
-    given_arrays = [draw(rng, spec, sizes, scale) for spec in inputs]
-    ours = [draw(rng, spec, sizes, 1.0) for spec in outputs]  # some kernels add to them
-    theirs = [a.astype(np.float64) for a in ours]
-    before = [a.copy() for a in given_arrays]
-    kernel(*given_arrays, *ours)
-    kernel.twin(*(a.astype(np.float64) for a in before), *theirs)
+def test_a_kernel_equals_its_plain_function(function, S, B, H, scale, seed):
+    rng, sizes = np.random.default_rng(seed), {"S": S, "B": B, "H": H, "2H": 2 * H}
+    inputs, n_added = FUNCTIONS[function]
+    arrays = [draw(rng, spec, sizes, scale) for spec in inputs]
+    before = [a.copy() for a in arrays]
+    kernel, plain = both(function)
+    ours, theirs = outputs(kernel, arrays, n_added), outputs(plain, [a.astype(np.float64) for a in before], n_added)
+    assert len(ours) == len(theirs)
     for i, (a, b) in enumerate(zip(ours, theirs)):
-        assert a.dtype == np.float32
+        assert a.dtype == np.float32 and a.shape == b.shape
         assert_close(f"output {i}", a, b)
-    for a, b in zip(given_arrays, before):
+    for a, b in zip(arrays[: len(arrays) - n_added], before):
         np.testing.assert_array_equal(a, b, err_msg="an input was changed")
+
+
+@compares(add_rows)
+@settings(max_examples=60, deadline=None)
+@given(
+    V=st.integers(1, 8), E=st.integers(0, 20), K=st.integers(0, 12), dtype=st.sampled_from([np.int32, np.int64]),
+    seed=st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_add_rows_with_repeated_ids(V, E, K, dtype, seed):
+    rng = np.random.default_rng(seed)
+    rows, ids = rng.standard_normal((K, E)).astype(np.float32), rng.integers(0, V, K).astype(dtype)
+    ours, theirs = (np.ones((V, E), np.float32) for _ in range(2))
+    for function, table in zip(both(add_rows), (ours, theirs)):
+        function(rows, ids, table)
+    np.testing.assert_array_equal(ours, theirs)
 
 
 @compares(adam)
 @settings(max_examples=60, deadline=None)
 @given(
-    n=st.integers(0, 70), dtype=st.sampled_from([np.float32, np.float64]), rate=st.floats(1e-6, 1.0),
-    scale=st.sampled_from([0.0, 1e-12, 1e-3, 1.0, 1e6]), seed=st.integers(0, 2**32 - 1),
+    n=st.integers(0, 70), rate=st.floats(1e-6, 1.0), scale=st.sampled_from([0.0, 1e-12, 1e-3, 1.0, 1e6]),
+    seed=st.integers(0, 2**32 - 1),
 )  # fmt: skip
-def test_adam_equals_its_twin(n, dtype, rate, scale, seed):
+def test_adam_equals_its_plain_function(n, rate, scale, seed):
     rng = np.random.default_rng(seed)
-    p, m = (rng.standard_normal(n).astype(dtype) for _ in range(2))
-    g, v = (scale * rng.standard_normal(n)).astype(dtype), rng.random(n).astype(dtype)
+    p, m = (rng.standard_normal(n).astype(np.float32) for _ in range(2))
+    g, v = (scale * rng.standard_normal(n)).astype(np.float32), rng.random(n).astype(np.float32)
     ours, theirs = [p.copy(), m.copy(), v.copy()], [p.copy(), m.copy(), v.copy()]
     before = g.copy()
-    for function, (p, m, v) in ((adam, ours), (adam.twin, theirs)):
+    for function, (p, m, v) in zip(both(adam), (ours, theirs)):
         function(p, g, m, v, rate, *STATE)
     np.testing.assert_array_equal(g, before)
     for name, a, b in zip("pmv", ours, theirs):
-        assert a.dtype == b.dtype == dtype
+        assert a.dtype == b.dtype == np.float32
         assert_close(name, a, b)
 
 
@@ -113,13 +135,13 @@ def test_adam_equals_its_twin(n, dtype, rate, scale, seed):
     V=st.integers(0, 9), E=st.integers(0, 20), dtype=st.sampled_from([np.int32, np.int64]),
     seed=st.integers(0, 2**32 - 1),
 )  # fmt: skip
-def test_adam_of_rows_equals_its_twin_and_leaves_the_others_alone(V, E, dtype, seed):
+def test_adam_of_rows_equals_its_plain_function_and_leaves_the_others_alone(V, E, dtype, seed):
     rng = np.random.default_rng(seed)
     p, g, m, v = (rng.random((V, E)).astype(np.float32) for _ in range(4))
     ids = np.flatnonzero(rng.integers(0, 2, V)).astype(dtype)
     others = np.setdiff1d(np.arange(V), ids)
     ours, theirs = ([a.copy() for a in (p, m, v)] for _ in range(2))
-    for function, (p_new, m_new, v_new) in ((adam_rows, ours), (adam_rows.twin, theirs)):
+    for function, (p_new, m_new, v_new) in zip(both(adam_rows), (ours, theirs)):
         function(p_new, g, m_new, v_new, ids, 0.01, *STATE)
     for name, a, b, before in zip("pmv", ours, theirs, (p, m, v)):
         assert_close(name, a, b)
@@ -127,15 +149,58 @@ def test_adam_of_rows_equals_its_twin_and_leaves_the_others_alone(V, E, dtype, s
         assert E == 0 or (a[ids] != before[ids]).any(axis=1).all()
 
 
-def test_every_kernel_is_compared_with_its_twin():
-    names = {module.name for module in pkgutil.iter_modules(kernels.__path__)}
-    found = set()
-    for name in names:
-        module = importlib.import_module(f"kernels.{name}")
-        found |= {k for k in vars(module).values() if hasattr(k, "twin")}
+# The contract of plain and compiled
+
+
+def decorated(path, decorator):
+    """The functions of a file below @decorator or @decorator(...) -> {name: the decorator's first argument or None}."""
+    found = {}
+    for node in ast.parse(path.read_text()).body:
+        for d in getattr(node, "decorator_list", []):
+            call = d.func if isinstance(d, ast.Call) else d
+            if isinstance(call, ast.Name) and call.id == decorator:
+                found[node.name] = d.args[0].value if isinstance(d, ast.Call) and d.args else None
+    return found
+
+
+def all_kernels():
+    """ "gates.gated_state" and so on: every function below @kernel."""
+    paths = sorted((ROOT / "kernels").glob("*.py"))
+    return {f"{path.stem}.{name}" for path in paths for name in decorated(path, "kernel")}
+
+
+def all_counterparts():
+    """What plain functions name as their counterparts -> {counterpart: [(file, function)]}."""
+    found = {}
+    for path in sorted((ROOT / "minnmt").rglob("*.py")):
+        for name, counterpart in decorated(path, "compiled").items():
+            found.setdefault(counterpart, []).append((path, name))
+    return found
+
+
+def test_every_kernel_is_the_counterpart_of_a_plain_function_and_compared_with_it():
+    assert set(all_counterparts()) == all_kernels()
     for path in Path(__file__).parent.glob("test_*.py"):
         importlib.import_module(f"tests.kernels.{path.stem}")  # they say what they compare
-    assert {k.__name__ for k in found} == COMPARED
+    assert COMPARED == all_kernels()
+
+
+def test_a_plain_function_and_its_counterpart_have_equally_many_arguments():
+    for counterpart, functions in all_counterparts().items():
+        kernel = find_kernel(counterpart)
+        python = getattr(kernel, "py_func", None) or kernel.__wrapped__
+        for path, name in functions:
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            plain = getattr(importlib.import_module(module), name).plain
+            assert plain.__code__.co_argcount == python.__code__.co_argcount, (path, name)
+
+
+def test_kernels_hold_compiled_functions_only():
+    """No function of kernels/ but the ones in jit.py is ordinary Python."""
+    for path in sorted((ROOT / "kernels").glob("*.py")):
+        functions = [node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
+        compiled = decorated(path, "kernel") | decorated(path, "device_function")
+        assert path.name == "jit.py" or set(functions) == set(compiled), path
 
 
 def test_tanh_and_sigmoid_are_as_exact_as_float32_allows():
@@ -154,14 +219,12 @@ def test_a_nan_stays_visible_in_every_kernel():
     rng = np.random.default_rng(1)
     sizes = {"S": 2, "B": 2, "H": 67, "2H": 134}  # wide enough for the vectorised part of the loops
     hidden_nans = []
-    for kernel, (inputs, outputs) in KERNELS.items():
-        for i, spec in enumerate(inputs):
+    for function, (inputs, n_added) in FUNCTIONS.items():
+        for i in range(len(inputs) - n_added):
             arrays = [draw(rng, spec, sizes, 1.0) + np.float32(0.01) for spec in inputs]
             arrays[i].reshape(-1)[0] = np.nan
-            out = [draw(rng, spec, sizes, 1.0) for spec in outputs]
-            kernel(*arrays, *out)
-            if not any(np.isnan(a).any() for a in out):
-                hidden_nans.append(f"{kernel.__name__}, input {i}")
+            if not any(np.isnan(a).any() for a in outputs(both(function)[0], arrays, n_added)):
+                hidden_nans.append(f"{function.__name__}, input {i}")
     assert not hidden_nans
 
 
@@ -179,12 +242,10 @@ def python(code, **environment):
     ).stdout.strip()  # fmt: skip
 
 
-def test_the_environment_switches_every_kernel_to_its_twin():
-    code = (
-        "import kernels.adam as k, kernels.gates as g; print(k.adam is k.adam_numpy, g.gru_gates is g.gru_gates_numpy)"
-    )
-    assert python(code, MINNMT_KERNELS="numpy") == "True True"
-    assert python(code, MINNMT_KERNELS="") == "False False"
+def test_in_reading_mode_a_plain_function_is_itself():
+    code = "import minnmt.nn.gru as g; print(hasattr(g.gru_gates, 'plain'), g.gru_gates.__code__.co_filename[-9:])"
+    assert python(code, MINNMT_KERNELS="numpy") == "False nn/gru.py"
+    assert python(code, MINNMT_KERNELS="").startswith("True")
 
 
 def test_kernels_import_nothing_of_minnmt():
@@ -194,3 +255,11 @@ def test_kernels_import_nothing_of_minnmt():
         "print([m for m in sys.modules if m.split('.')[0] == 'minnmt'])"
     )
     assert python(code) == "[]"
+
+
+def test_every_module_of_the_package_is_importable():
+    names = [m.name for m in pkgutil.walk_packages(minnmt.__path__, "minnmt.")]
+    assert len(names) > 60
+    for name in names:
+        if name != "minnmt.lab.peer_torch":  # needs PyTorch
+            importlib.import_module(name)

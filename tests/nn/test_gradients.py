@@ -1,6 +1,7 @@
 """Every backward against central differences in float64: random non-zero biases, all sizes different, a masked row."""
 
 import ast
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,44 +15,67 @@ from minnmt.model.decoder import (
     decoder_step_forward,
 )
 from minnmt.model.encoder import encoder_backward, encoder_forward
-from minnmt.model.network import Dropout, network_backward, network_forward
+from minnmt.model.network import (
+    Dropout,
+    network_backward,
+    network_forward,
+    word_loss_backward,
+    word_loss_forward,
+)
 from minnmt.model.parameters import named_arrays, zeros_like
 from minnmt.nn.attention import (
     attention_backward,
+    attention_context,
+    attention_context_backward,
+    attention_energy,
+    attention_energy_backward,
     attention_forward,
     attention_memory_backward,
     attention_memory_forward,
+    masked_softmax,
+    masked_softmax_backward,
 )
 from minnmt.nn.conditional_gru import (
     context_cell_add_weight_grads,
     context_cell_backward,
     context_cell_forward,
+    context_gates,
+    context_gates_backward,
 )
-from minnmt.nn.dropout import dropout_backward, dropout_forward
 from minnmt.nn.embedding import embedding_backward, embedding_forward
+from minnmt.nn.functions import dropout_backward, dropout_forward
 from minnmt.nn.gradcheck import check_gradients, numerical_gradient, relative_error
 from minnmt.nn.gru import (
+    gru_gates,
+    gru_gates_backward,
+    gru_inputs_backward,
+    gru_inputs_forward,
     gru_sequence_backward,
     gru_sequence_forward,
     gru_step_backward,
     gru_step_forward,
 )
-from minnmt.nn.list_softmax import list_softmax_loss_backward, list_softmax_loss_forward
 from minnmt.nn.readout import readout_backward, readout_forward
-from minnmt.nn.softmax import softmax_loss_backward, softmax_loss_forward
+from minnmt.nn.softmax import (
+    softmax_loss_backward,
+    softmax_loss_forward,
+    softmax_nll,
+    softmax_nll_backward,
+)
 from minnmt.nn.start_state import start_state_backward, start_state_forward
 from minnmt.text.batches import make_batch
 from tests.conftest import random_parameters
 
 S, T, B, E, H, C, V = 5, 6, 2, 3, 4, 8, 11
+NN, MODEL = (Path(minnmt.__file__).parent / name for name in ("nn", "model"))
 CHECKED = {}
 
 
-def checks(name):
-    """Register a test as the gradient check of `name`_forward / `name`_backward."""
+def checks(*names):
+    """Register a test as the gradient check of `name` or `name`_forward, with its `name`_backward."""
 
     def register(test):
-        CHECKED[name] = test
+        CHECKED.update(dict.fromkeys(names, test))
         return test
 
     return register
@@ -110,12 +134,34 @@ def test_dropout_keeps_the_mean_and_rate_0_does_nothing(rng):
     assert dropout_forward(x, 0.0, rng)[0] is x
 
 
+@checks("gru_inputs")
+def test_gru_inputs(rng, params):
+    p, x, weights = params.encoder_forward, draw(rng, S, B, E), (draw(rng, S, B, 2 * H), draw(rng, S, B, H))
+    dx = gru_inputs_backward(*weights, p)
+    check_gradients(
+        lambda: sum((out * w).sum() for out, w in zip(gru_inputs_forward(x, p), weights)), {"x": x}, {"x": dx}
+    )
+
+
+@checks("gru_gates", "context_gates")
+@pytest.mark.parametrize("forward, backward", [
+    (gru_gates, gru_gates_backward), (context_gates, context_gates_backward),
+])  # fmt: skip
+def test_gates(rng, forward, backward):
+    """Both cells: gradients of all that goes in, from the products to the old state."""
+    shapes = dict(x_gates=2 * H, x_cand=H, h_gates=2 * H, h_cand=H, h_prev=H)
+    inputs, weights = {name: draw(rng, B, size) for name, size in shapes.items()}, draw(rng, B, H)
+    _, gates, c = forward(*inputs.values())
+    dgates, dx_cand, dh_cand, dh_prev = backward(weights, gates, c, inputs["h_cand"], inputs["h_prev"])
+    grads = dict(x_gates=dgates, x_cand=dx_cand, h_gates=dgates, h_cand=dh_cand, h_prev=dh_prev)
+    check_gradients(lambda: (forward(*inputs.values())[0] * weights).sum(), inputs, grads)
+
+
 @checks("gru_step")
-@pytest.mark.parametrize("masked", [False, True])
-def test_gru_step(rng, params, masked):
+@pytest.mark.parametrize("mask", [None, np.array([1.0, 1.0]), np.array([1.0, 0.0])])
+def test_gru_step(rng, params, mask):
     p, weights = params.encoder_forward, draw(rng, B, H)
     inputs = dict(x_gates=draw(rng, B, 2 * H), x_cand=draw(rng, B, H), h_prev=draw(rng, B, H))
-    mask = np.array([1.0, 0.0 if masked else 1.0])
 
     def loss():
         return (gru_step_forward(**inputs, mask=mask, p=p)[0] * weights).sum()
@@ -155,8 +201,33 @@ def test_encoder(rng, params, src_mask):
     check_gradients(loss, arrays_of(q), arrays_of(k))
 
 
-@checks("attention")
-@checks("attention_memory")
+@checks("attention_energy")
+def test_attention_energy(rng):
+    inputs = dict(h_proj=draw(rng, S, B, C), s_proj=draw(rng, B, C), v=draw(rng, C))
+    weights, dh_proj, dv = draw(rng, S, B), np.zeros((S, B, C)), np.zeros(C)
+    ds_proj = attention_energy_backward(weights, *inputs.values(), dh_proj, dv)
+    grads = dict(h_proj=dh_proj, s_proj=ds_proj, v=dv)
+    check_gradients(lambda: (attention_energy(*inputs.values()) * weights).sum(), inputs, grads)
+
+
+@checks("masked_softmax")
+def test_masked_softmax(rng, src_mask):
+    energy, weights = draw(rng, S, B), draw(rng, S, B)
+    denergy = masked_softmax_backward(weights, masked_softmax(energy, src_mask))
+    assert not denergy[src_mask == 0].any()
+    check_gradients(
+        lambda: (masked_softmax(energy, src_mask) * weights).sum(), {"energy": energy}, {"energy": denergy}
+    )
+
+
+@checks("attention_context")
+def test_attention_context(rng):
+    alpha, h, weights = draw(rng, S, B), draw(rng, S, B, C), draw(rng, B, C)
+    dalpha = attention_context_backward(weights, h)
+    check_gradients(lambda: (attention_context(alpha, h) * weights).sum(), {"alpha": alpha}, {"alpha": dalpha})
+
+
+@checks("attention", "attention_memory")
 def test_attention(rng, params, src_mask):
     p, s, h, weights = params.attention, draw(rng, B, H), draw(rng, S, B, C), draw(rng, B, C)
     g, memory = zeros_like(p), attention_memory_forward(h, src_mask, p)
@@ -245,38 +316,45 @@ def test_readout(rng, params):
     )  # fmt: skip
 
 
+@checks("softmax_nll")
+def test_softmax_nll(rng):
+    scores, b, targets, weights = draw(rng, 4, V), draw(rng, V), np.array([4, 0, 6, 4]), draw(rng, 4)
+    _, probs = softmax_nll(scores, b, targets)
+    assert np.allclose(probs.sum(axis=1), 1)
+    dscores, db = softmax_nll_backward(weights, probs, targets)
+    check_gradients(
+        lambda: (softmax_nll(scores, b, targets)[0] * weights).sum(),
+        dict(scores=scores, b=b), dict(scores=dscores, b=db),
+    )  # fmt: skip
+
+
 @checks("softmax_loss")
-@pytest.mark.parametrize("most_logits", [1 << 27, 12, 1])  # at once, in slices of several rows, and one by one
 @pytest.mark.parametrize("ids", [None, np.array([0, 1, 4, 6])])
-def test_softmax_loss(rng, params, ids, most_logits, monkeypatch):
-    monkeypatch.setattr("minnmt.nn.softmax.MOST_LOGITS", most_logits)
-    p, o, weights = params.softmax, draw(rng, 5, E), draw(rng, 5)
-    targets, mask = np.array([4, 0, 6, 1, 7]), np.array([1.0, 1, 1, 1, 0])  # 7 is no candidate, but masked
+def test_softmax_loss(rng, params, ids):
+    p, o, targets, weights = params.softmax, draw(rng, 4, E), np.array([4, 0, 6, 1]), draw(rng, 4)
     g = zeros_like(p)
-    nll, cache = softmax_loss_forward(o, targets, mask, p, ids)
-    assert nll[4] == 0
-    assert (cache.probs is None) == (most_logits < 1 << 27)
-    do = softmax_loss_backward(weights, cache, p, g)
+    do = softmax_loss_backward(weights, softmax_loss_forward(o, targets, p, ids)[1], g)
     check_gradients(
-        lambda: (softmax_loss_forward(o, targets, mask, p, ids)[0] * weights).sum(),
-        arrays_of(p, o=o), arrays_of(g, o=do),
-    )  # fmt: skip
+        lambda: (softmax_loss_forward(o, targets, p, ids)[0] * weights).sum(), arrays_of(p, o=o), arrays_of(g, o=do)
+    )
 
 
-@checks("list_softmax_loss")
-def test_list_softmax_loss(rng, params):
-    """Two sentences of three words, each with its own list; the second sentence's last word is padding."""
+@checks("word_loss")
+@pytest.mark.parametrize("most_logits", [1 << 27, 8, 1])  # at once, in slices of several rows, and one by one
+@pytest.mark.parametrize("ids", [None, np.array([0, 1, 4, 6]), [np.array([0, 1, 4, 6]), np.array([0, 1, 2, 4])]])
+def test_word_loss(rng, params, ids, most_logits, monkeypatch):
+    """Two sentences of three words, also with a list each; the second sentence's last word is padding."""
+    monkeypatch.setattr("minnmt.model.network.MOST_LOGITS", most_logits)
     p, o, weights = params.softmax, draw(rng, 6, E), draw(rng, 6)
-    lists = [np.array([0, 1, 4, 6]), np.array([0, 1, 2])]
-    targets, mask = np.array([4, 2, 6, 0, 0, 7]), np.array([1.0, 1, 1, 1, 1, 0])
+    targets, mask = np.array([4, 1, 6, 4, 0, 7]), np.array([1.0, 1, 1, 1, 1, 0])  # 7 is no candidate, but masked
     g = zeros_like(p)
-    nll, caches = list_softmax_loss_forward(o, targets, mask, p, lists)
-    assert nll[5] == 0
-    do = list_softmax_loss_backward(weights, caches, p, g)
+    nll, cache = word_loss_forward(o, targets, mask, p, ids)
+    assert nll[5] == 0 and nll[:5].all()
+    assert any(part.cache is None for part in cache.parts) == (most_logits < 1 << 27)
+    do = word_loss_backward(weights, cache, p, g)
     check_gradients(
-        lambda: (list_softmax_loss_forward(o, targets, mask, p, lists)[0] * weights).sum(),
-        arrays_of(p, o=o), arrays_of(g, o=do),
-    )  # fmt: skip
+        lambda: (word_loss_forward(o, targets, mask, p, ids)[0] * weights).sum(), arrays_of(p, o=o), arrays_of(g, o=do)
+    )
 
 
 @checks("network")
@@ -295,16 +373,41 @@ def test_network(rng, params, dropout, ids):
     check_gradients(lambda: run()[0].nll.mean(), arrays_of(params), arrays_of(g))
 
 
-def test_every_forward_has_a_backward_and_a_check():
-    """A new layer without a backward, or without a gradient check above, fails here."""
-    names = []
-    for path in sorted(Path(minnmt.__file__).parent.rglob("*.py")):
-        functions = [n.name for n in ast.parse(path.read_text()).body if isinstance(n, ast.FunctionDef)]
-        forwards = [f.removesuffix("_forward") for f in functions if f.endswith("_forward")]
-        assert not [f for f in forwards if f + "_backward" not in functions], f"{path}: forward without backward"
-        names += forwards
-        names += [f.removesuffix("_backward") for f in functions if f.endswith("_backward")]
-    assert len(names) > 20 and set(names) == set(CHECKED)
+ARITHMETIC = {"sigmoid", "halves", "flat", "product", "rows", "log_normalised"}  # each caller writes its reverse
+
+
+def test_whatever_computes_in_a_forward_pass_has_a_backward_and_a_check(params):
+    """Found by what runs, not by name: every function of nn that network_forward reaches needs its reverse."""
+    reached = set()
+
+    def note(frame, event, argument):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.parent in (NN, MODEL):
+            reached.add((path, frame.f_code.co_name))
+
+    batch, lists = make_batch([[2, 8, 3], [4]], [[5, 2], [3]]), [np.arange(8), np.arange(6)]
+    sys.setprofile(note)
+    try:
+        network_forward(batch, params, lists, Dropout(0.3, np.random.default_rng(5)))
+    finally:
+        sys.setprofile(None)
+    computing = [(path, name) for path, name in reached if path.parent == NN or name.endswith("_forward")]
+    assert len(computing) > 20
+    for path, name in computing:
+        stem = name.removesuffix("_forward")
+        if name not in ARITHMETIC:
+            assert f"{stem}_backward" in functions_of(path), f"{path.name}: {name} has no backward"
+            assert stem in CHECKED, f"{path.name}: the gradients of {name} are not checked"
+
+
+def test_every_backward_is_checked():
+    paths = sorted(Path(minnmt.__file__).parent.rglob("*.py"))
+    backwards = [name for path in paths for name in functions_of(path) if name.endswith("_backward")]
+    assert len(backwards) > 20 and {name.removesuffix("_backward") for name in backwards} == set(CHECKED)
+
+
+def functions_of(path):
+    return [node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
 
 
 def test_the_checker_notices_a_wrong_gradient():

@@ -1,13 +1,16 @@
 """Adam and clipping against plain float64 versions; float32 stays float32; threads share a batch."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from minnmt.model.network import Dropout, network_backward, network_forward
 from minnmt.model.parameters import init_parameters, map_arrays, named_arrays, zeros_like
 from minnmt.text.batches import make_batch
+from minnmt.threads import threads
 from minnmt.train.adam import Adam, clip_gradients, global_norm
-from minnmt.train.gradients import Workers
+from minnmt.train.updates import Updater
 from tests.conftest import random_parameters
 from tests.train.toy import toy_run
 
@@ -105,8 +108,9 @@ def test_no_float64_is_kept_for_the_backward(rng, ids):
 
 
 def gradients_with(run, n_threads, chosen):
-    with Workers(run.params, n_threads) as workers:
-        grads, _, outputs = workers.gradients(run, np.array(chosen), number=1)
+    with threads(n_threads) as map:
+        updater = Updater(run.params, run.src, run.trg, replace(run.settings, threads=n_threads), map=map)
+        grads, _, outputs = updater.gradients(updater.shares(np.array(chosen)))
         return map_arrays(np.copy, grads), sum(float(output.nll.sum()) for _, output in outputs)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from minnmt.align.counts import Counts
 from minnmt.errors import UserError
-from minnmt.train import gradients
+from minnmt.train import updates
 from minnmt.train.checkpoint import load_checkpoint
 from minnmt.train.loop import Limits, train
 from minnmt.train.run import Run
@@ -32,14 +32,14 @@ def trained(directory, **settings):
 def seen(monkeypatch):
     """What every update gave, [(Batch, NetworkOutput)] in order."""
     outputs = []
-    real = gradients.network_forward
+    real = updates.network_forward
 
     def forward(batch, *arguments):
         output, cache = real(batch, *arguments)
         outputs.append((batch, output))
         return output, cache
 
-    monkeypatch.setattr(gradients, "network_forward", forward)
+    monkeypatch.setattr(updates, "network_forward", forward)
     return outputs
 
 

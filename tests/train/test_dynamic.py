@@ -8,7 +8,7 @@ from minnmt.align.counts import Counts
 from minnmt.align.selector import Selector
 from minnmt.model.parameters import named_arrays
 from minnmt.text.vocab import EOS, UNK
-from minnmt.train import dynamic, gradients
+from minnmt.train import dynamic, updates
 from minnmt.train.checkpoint import load_checkpoint
 from minnmt.train.dynamic import BatchWords, EpochWords
 from minnmt.train.loop import Limits, train
@@ -31,13 +31,13 @@ def same_bits(a, b):
 def seen(monkeypatch):
     """The words of every softmax of training, [(Batch, ids)] in order."""
     calls = []
-    real = gradients.network_forward
+    real = updates.network_forward
 
     def forward(batch, params, ids, *more):
         calls.append((batch, ids))
         return real(batch, params, ids, *more)
 
-    monkeypatch.setattr(gradients, "network_forward", forward)
+    monkeypatch.setattr(updates, "network_forward", forward)
     return calls
 
 

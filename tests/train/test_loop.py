@@ -10,7 +10,7 @@ from minnmt.errors import UserError
 from minnmt.model.npz import load_parameters
 from minnmt.model.parameters import named_arrays
 from minnmt.tasks.validation import validate
-from minnmt.train import loop
+from minnmt.train import loop, updates
 from minnmt.train.checkpoint import Progress, load_checkpoint
 from minnmt.train.loop import Limits, train
 from tests.train.toy import Watcher, scripted, toy_run
@@ -98,13 +98,13 @@ def finite(params):
 def test_a_bad_gradient_stops_with_its_update_and_keeps_the_state_before(tmp_path, monkeypatch):
     run = toy_run(tmp_path, epochs=1)
     states = {}
-    real = loop.clip_gradients
+    real = updates.clip_gradients
 
     def clip(grads, *arguments):
         states[run.progress.n_updates] = {name: a.copy() for name, a in named_arrays(run.params)}
         return math.nan if run.progress.n_updates == 5 else real(grads, *arguments)
 
-    monkeypatch.setattr(loop, "clip_gradients", clip)
+    monkeypatch.setattr(updates, "clip_gradients", clip)
     with pytest.raises(UserError, match="update 6 .*nan"):
         train(run, scripted(1), Watcher(), Limits(save_every=2))
     params, _, progress, _ = load_checkpoint(tmp_path)
@@ -113,12 +113,14 @@ def test_a_bad_gradient_stops_with_its_update_and_keeps_the_state_before(tmp_pat
 
 
 def test_a_poisoned_parameter_stops_with_its_update_and_keeps_a_finite_checkpoint(tmp_path):
-    def poison(run):
+    run = toy_run(tmp_path, epochs=1)
+
+    def poison():
         if run.progress.n_updates == 5:
             run.params.attention.v[1] = np.nan
 
     with pytest.raises(UserError, match="update 6"):
-        train(toy_run(tmp_path, epochs=1), scripted(1), Watcher(poison), Limits(save_every=2))
+        train(run, scripted(1), Watcher(poison), Limits(save_every=2))
     params, adam, progress, _ = load_checkpoint(tmp_path)
     assert finite(params) and finite(adam.m) and finite(adam.v)
     assert progress.n_updates == 4
@@ -169,10 +171,12 @@ def test_finished():
 
 
 def test_a_pause_does_not_save_broken_numbers_either(tmp_path):
-    def poison(run):
+    run = toy_run(tmp_path, epochs=1)
+
+    def poison():
         if run.progress.n_updates == 5:
             run.params.attention.v[1] = np.nan
 
     with pytest.raises(UserError, match="update 5 .*NaN"):
-        train(toy_run(tmp_path, epochs=1), scripted(1), Watcher(poison), Limits(max_updates=5, save_every=2))
+        train(run, scripted(1), Watcher(poison), Limits(max_updates=5, save_every=2))
     assert load_checkpoint(tmp_path)[2].n_updates == 4 and not (tmp_path / "model.npz").exists()

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from minnmt.model import parameters
-from minnmt.model.parameters import map_arrays, named_arrays, portions
+from minnmt.model.parameters import array_pieces, map_arrays, named_arrays
+from minnmt.threads import threads
 from minnmt.train.adam import Adam, clip_gradients, global_norm
-from minnmt.train.gradients import Workers
+from minnmt.train.updates import Updater
 from tests.conftest import random_parameters
-from tests.train.test_adam import gradients_with, random_like
+from tests.train.test_adam import random_like
 from tests.train.toy import toy_run
 
 
@@ -63,12 +64,12 @@ def test_norm_and_clipping_look_at_the_given_rows_alone(rng):
         np.testing.assert_array_equal(a[idle], b[idle])
 
 
-def test_portions_cover_every_row_once(rng, monkeypatch):
-    monkeypatch.setattr(parameters, "PORTION", 20)
+def test_pieces_cover_every_row_once(rng, monkeypatch):
+    monkeypatch.setattr(parameters, "PIECE", 20)
     params = random_parameters(rng)
     rows = {**random_rows(params, rng), "trg_embedding": np.zeros(0, int)}
     counts = map_arrays(lambda a: np.zeros(len(a), int), params)
-    for name, index in portions(params, rows):
+    for name, index in array_pieces(params, rows):
         dict(named_arrays(counts))[name][index] += 1
     for name, count in named_arrays(counts):
         expected = np.isin(np.arange(len(count)), rows.get(name, np.arange(len(count))))
@@ -94,11 +95,14 @@ BATCHES = [([0, 1, 2], None), ([3], None), ([4, 5], "batch"), ([6], "pair"), ([7
 def test_no_batch_leaves_anything_behind_for_the_next(tmp_path):
     """Long and short batches, all words and lists: one object after the other against new ones for each."""
     run = toy_run(tmp_path, dropout=0.0)
-    with Workers(run.params, 2) as workers:
+    run.settings.threads = 2
+    with threads(2) as map:
+        updater = Updater(run.params, run.src, run.trg, run.settings, map=map)
         for number, (chosen, mode) in enumerate(BATCHES):
-            run.words = Lists(run, mode) if mode else None
-            grads, rows, _ = workers.gradients(run, np.array(chosen), number=1)
-            expected, _ = gradients_with(run, 2, chosen)
+            updater.words = Lists(run, mode) if mode else None
+            shares = updater.shares(np.array(chosen))
+            grads, rows, _ = updater.gradients(shares)
+            expected, _, _ = Updater(run.params, run.src, run.trg, run.settings).gradients(shares)
             assert ("softmax.W" in rows) == (mode is not None) and len(rows["src_embedding"]) < len(grads.src_embedding)
             for (name, a), (_, b) in zip(named_arrays(grads), named_arrays(expected)):
                 np.testing.assert_array_equal(a, b, err_msg=f"batch {number}, {name}")

@@ -42,12 +42,12 @@ def scripted(*bleus):
 
 
 class Watcher(Status):
-    """A silent report that calls `after_update(run)`."""
+    """A silent report that calls `after_update()`."""
 
-    def __init__(self, after_update=lambda run: None):
+    def __init__(self, after_update=lambda: None):
         super().__init__(io.StringIO())
         self.after_update = after_update
 
-    def update(self, run, nll, words):
-        super().update(run, nll, words)
-        self.after_update(run)
+    def update(self, nll, words):
+        super().update(nll, words)
+        self.after_update()

@@ -10,17 +10,13 @@ from ...align.fastalign import train_fastalign
 from ...align.links import parse_pharaoh
 from ...align.model1 import pharaoh_lines
 from ...files import read_parallel
-from ...model.directory import Model
 from ...model.parameters import init_parameters
 from ...text.batches import epoch_order, make_batch
 from ...text.parallel import embedded_corpus, encode_pairs
 from ...text.pipeline import learn_pipelines
-from ...train.adam import Adam
-from ...train.checkpoint import Progress
-from ...train.gradients import Workers
-from ...train.loop import gradient_step
-from ...train.run import Run
+from ...threads import threads, tuned
 from ...train.settings import Settings
+from ...train.updates import Updater
 from ..tables import Table
 from ..timing import interleave, spread
 
@@ -111,22 +107,22 @@ def update_seconds(split, pipelines, embedding, hidden, n_threads, repeats):
     """
     src, trg = encode_pairs(split, *pipelines)
     params = init_parameters(*(len(p.vocab) for p in pipelines), embedding, hidden, np.random.default_rng(1))
-    settings = Settings(embedding=embedding, hidden=hidden, threads=n_threads, align_threshold=0.0)
-    model = Model(params, *pipelines, {})
-    run = Run(None, settings, model, Adam.for_parameters(params), Progress(learning_rate=0.001), src, trg, None, None)
+    settings = Settings(embedding=embedding, hidden=hidden, threads=n_threads)
+    attention = Accumulator(*(len(p.vocab) for p in pipelines), threshold=0.0)
     with_counting, without, counting = [], [], []
-    with Workers(params, n_threads) as workers:
+    with tuned(huge=True), threads(n_threads) as map:
+        updater = Updater(params, src, trg, settings, map=map)
         for repeat in range(repeats + 1):
             chosen = [k % len(src) for k in range(repeat * BATCH, (repeat + 1) * BATCH)]
             for count in (False, True) if repeat % 2 else (True, False):  # neither always comes first
                 began = time.perf_counter()
-                outputs, _, _ = gradient_step(run, chosen, workers)
+                found = updater.update(updater.shares(chosen), 0.001)
                 computed = time.perf_counter()
                 if not count:
                     without.append(computed - began)
                     continue
-                for batch, output in outputs:
-                    run.attention.add_attention(output.alphas, batch)
+                for batch, output in found.outputs:
+                    attention.add_attention(output.alphas, batch)
                 end = time.perf_counter()
                 with_counting.append(end - began)
                 counting.append(end - computed)

@@ -6,17 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.directory import Model
 from ...model.network import network_forward
 from ...model.parameters import map_arrays
 from ...text.batches import make_batch
 from ...text.vocab import EOS, UNK
-from ...train.adam import Adam
-from ...train.checkpoint import Progress
-from ...train.gradients import Workers
-from ...train.loop import gradient_step
-from ...train.run import Run
+from ...threads import threads, tuned
 from ...train.settings import Settings
+from ...train.updates import Updater
 from ..tables import Table
 from ..timing import SIDES_APART, interleave, number, ratios, spread
 from .yardstick import random_list, with_words
@@ -56,10 +52,9 @@ def measure_training(bench):
     pairs = random_pairs(size, n_words)
     choices = {SENTENCE_LISTS: Words(pairs.lists, False), BATCH_LIST: Words(pairs.lists, True), FULL: None}
     settings = Settings(threads=bench.n_threads, dropout=0.0)
-    model = Model(params, None, None, {})
-    run = Run(None, settings, model, Adam.for_parameters(params), Progress(learning_rate=5e-4), *pairs[:2], None, None)
-    with Workers(params, bench.n_threads) as workers:
-        cases = {name: updater(run, workers, words) for name, words in choices.items()}
+    with tuned(huge=True), threads(bench.n_threads) as map:
+        updater = Updater(params, pairs.src, pairs.trg, settings, map=map)
+        cases = {name: update_with(updater, words) for name, words in choices.items()}
         peaks = {name: peak_after(case) for name, case in cases.items()}  # ascending: full needs most
         peer = Peer(pairs, choices, params) if bench.torch else None  # only now, for the peaks are minnmt's
         if peer:
@@ -77,12 +72,12 @@ def random_pairs(size, n_words):
     return Pairs(rng.integers(UNK + 1, size.src_words, (size.batch, size.length)).tolist(), trg, lists)
 
 
-def updater(run, workers, words):
+def update_with(updater, words):
     """A function that does one update with these words of the softmax."""
 
     def update():
-        run.words = words
-        gradient_step(run, range(len(run.src)), workers)
+        updater.words = words
+        updater.update(updater.shares(range(len(updater.src))), 5e-4)
 
     return update
 

@@ -10,12 +10,9 @@ from ...search.fast import FastEngine
 from ...search.translate import Translator
 from ...text.batches import epoch_order
 from ...text.parallel import encode_pairs
-from ...train.adam import Adam
-from ...train.checkpoint import Progress
+from ...threads import threads, tuned
 from ...train.dynamic import BatchWords, EpochWords
-from ...train.gradients import Workers
-from ...train.loop import gradient_step
-from ...train.run import Run
+from ...train.updates import Updater
 from ..timing import interleave
 
 BATCH = 16  # sentences, where speed in batches is measured
@@ -77,15 +74,14 @@ def update_words_per_second(model, settings, split, counts_selector, repeats):
     src, trg = [src[k] for k in used], [trg[k] for k in used]
     order = [[place[int(k)] for k in chosen] for chosen in order]
     choices = {"off": lambda *_: None, "batch": BatchWords, "epoch": EpochWords}
-    adam, progress = Adam.for_parameters(model.params), Progress(learning_rate=1e-5)
-    run = Run(None, settings, model, adam, progress, src, trg, None, None)
 
     def updates(choose):
-        run.words = choose(counts_selector, src, trg)  # the lists of all pairs, or nothing yet
+        updater.words = choose(counts_selector, src, trg)  # the lists of all pairs, or nothing yet
         for chosen in order:
-            gradient_step(run, chosen, workers)
+            updater.update(updater.shares(chosen), 1e-5)
 
-    with Workers(model.params, settings.threads) as workers:
+    with tuned(huge=True), threads(settings.threads) as map:
+        updater = Updater(model.params, src, trg, settings, map=map)
         found = interleave({name: partial(updates, choose) for name, choose in choices.items()}, repeats)
     n_words = sum(len(trg[k]) + 1 for chosen in order for k in chosen)
     return {name: (n_words / np.array(timed.seconds)).tolist() for name, timed in found.items()}
