@@ -121,7 +121,7 @@ def new_run(directory, settings, say=print, overwrite=False):
             f"{directory} already holds a run ({there[0]}): continue it with --resume, replace it with --overwrite, "
             "or choose another directory with -o"
         )
-    say("reading the parallel text" if settings.src else "generating the embedded corpus")
+    say("reading the parallel text" if settings.src else "reading the embedded corpus")
     train, dev = load_split(settings, "train"), load_split(settings, "dev")
     test = load_split(settings, "test") if settings.test_src or not settings.src else dev
     say(f"{len(train.src):,} training pairs; learning " + ("BPE and " if settings.bpe else "") + "vocabularies")

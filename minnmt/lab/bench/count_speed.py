@@ -13,7 +13,8 @@ from ...files import read_parallel
 from ...model.directory import Model
 from ...model.parameters import init_parameters
 from ...text.batches import epoch_order, make_batch
-from ...text.parallel import embedded_corpus, encode_pairs
+from ...text.embedded import embedded_corpus
+from ...text.parallel import encode_pairs
 from ...text.pipeline import learn_pipelines
 from ...train.adam import Adam
 from ...train.checkpoint import Progress
@@ -30,7 +31,7 @@ BATCH = 64
 def measure_counting(bench):
     """Yields one Table."""
     size = bench.size
-    split = first_pairs(embedded_corpus().train, size.count_pairs)
+    split = embedded_corpus().train.first(size.count_pairs)
     pipelines = learn_pipelines(split.src, split.trg)
     table = Table("count", f"{len(split.src):,} pairs of the embedded corpus", ("work", "threads", "speed", "unit"))
     add_links(table, split, pipelines, bench.n_repeats())
@@ -40,11 +41,6 @@ def measure_counting(bench):
     record = {"work": "fastalign", "threads": 1, "pairs": len(lines[0]), "seconds": seconds}
     table.add(record, f"fastalign, {len(lines[0]):,} pairs, from words to links", 1, spread(seconds), "s")
     yield table
-
-
-def first_pairs(split, n):
-    """A Split of the first n pairs."""
-    return split._replace(src=split.src[:n], trg=split.trg[:n], alignments=split.alignments[:n])
 
 
 def tokenized(split, pipelines):
