@@ -10,7 +10,7 @@ from pathlib import Path
 
 from minnmt.files import make_directory, write_lines
 from minnmt.tasks.validation import validate
-from minnmt.text.parallel import embedded_corpus
+from minnmt.text.embedded import embedded_corpus
 from minnmt.train.loop import Limits, finished, train
 from minnmt.train.run import new_run, resume_run
 from minnmt.train.settings import Settings

@@ -5,7 +5,7 @@ import sys
 import click
 
 from ..errors import UsageError, UserError
-from .options import COUNT, DEFAULTS, FILE, Path
+from .options import FILE, POSITIVE, Path
 
 
 @click.command()
@@ -37,9 +37,9 @@ def score(hypotheses, references, baseline, as_json):
 @click.command()
 @click.option("-o", "--output", type=Path(), required=True, help="Directory to write train, dev and test files into.")
 @click.option("--overwrite", is_flag=True, help="Replace files of the same names.")
-@click.option("--seed", type=COUNT, default=DEFAULTS.seed, show_default=True, help="Of the generator.")
+@click.option("--pairs", type=POSITIVE, metavar="N", help="Only the first N pairs of each split. [default: all]")
 @click.option("--tokenized", is_flag=True, help="Write tokens with spaces between them, as the alignments count them.")
-def corpus(output, overwrite, seed, tokenized):
+def corpus(output, overwrite, pairs, tokenized):
     """Write the embedded German-English corpus: raw text and gold word alignments.
 
     \b
@@ -48,6 +48,6 @@ def corpus(output, overwrite, seed, tokenized):
     DIR/train.de, train.en, train.align (Pharaoh: i-j, source-target, counted from 0 over tokens), and the same
     for dev and test.
     """
-    from ..text.corpus.write import write_corpus
+    from ..text.embedded import embedded_corpus, write_corpus
 
-    click.echo(write_corpus(output, seed, tokenized, overwrite), err=True)
+    click.echo(write_corpus(output, embedded_corpus().first(pairs), tokenized, overwrite), err=True)

@@ -1,27 +1,9 @@
 """The parallel text of a run, from the user's files or the embedded corpus, as raw lines and as ids."""
 
-from functools import cache
-from typing import NamedTuple
-
 from ..errors import UserError
 from ..files import read_parallel
-
-
-class Split(NamedTuple):
-    """Raw lines of both sides, and gold alignments (Pharaoh strings over their tokens) where they are known."""
-
-    src: list
-    trg: list
-    alignments: list = ()
-    name: str = "the embedded corpus"
-
-
-@cache
-def embedded_corpus():
-    """The corpus of the package; it is always the same, whatever the seed of the training."""
-    from .corpus import generate
-
-    return generate()
+from .embedded import embedded_corpus
+from .split import Split
 
 
 def load_split(settings, name):

@@ -213,7 +213,7 @@ def test_from_english_to_german(text, tmp_path, monkeypatch):
     """Without a text, the second language pair is the embedded corpus the other way round."""
     paths = dict(zip(text[::2], text[1::2]))
 
-    def write(directory, seed, overwrite):
+    def write(directory, corpus, overwrite):
         directory.mkdir(parents=True, exist_ok=True)
         for name, prefix in (("train", "--"), ("dev", "--dev-"), ("test", "--test-")):
             for side, ending in (("src", "de"), ("trg", "en")):

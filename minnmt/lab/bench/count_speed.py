@@ -12,7 +12,8 @@ from ...align.model1 import pharaoh_lines
 from ...files import read_parallel
 from ...model.parameters import init_parameters
 from ...text.batches import epoch_order, make_batch
-from ...text.parallel import embedded_corpus, encode_pairs
+from ...text.embedded import embedded_corpus
+from ...text.parallel import encode_pairs
 from ...text.pipeline import learn_pipelines
 from ...threads import threads, tuned
 from ...train.settings import Settings
@@ -26,7 +27,7 @@ BATCH = 64
 def measure_counting(bench):
     """Yields one Table."""
     size = bench.size
-    split = first_pairs(embedded_corpus().train, size.count_pairs)
+    split = embedded_corpus().train.first(size.count_pairs)
     pipelines = learn_pipelines(split.src, split.trg)
     table = Table("count", f"{len(split.src):,} pairs of the embedded corpus", ("work", "threads", "speed", "unit"))
     add_links(table, split, pipelines, bench.n_repeats())
@@ -36,11 +37,6 @@ def measure_counting(bench):
     record = {"work": "fastalign", "threads": 1, "pairs": len(lines[0]), "seconds": seconds}
     table.add(record, f"fastalign, {len(lines[0]):,} pairs, from words to links", 1, spread(seconds), "s")
     yield table
-
-
-def first_pairs(split, n):
-    """A Split of the first n pairs."""
-    return split._replace(src=split.src[:n], trg=split.trg[:n], alignments=split.alignments[:n])
 
 
 def tokenized(split, pipelines):

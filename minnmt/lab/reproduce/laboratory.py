@@ -25,7 +25,7 @@ from ...files import make_directory, read_bytes, read_lines, read_text, write_at
 from ...model.directory import load_model
 from ...tasks.aligning import align_units, last_learning_rate, learn_attention
 from ...tasks.validation import validate
-from ...text.corpus.write import write_corpus
+from ...text.embedded import embedded_corpus, write_corpus
 from ...text.parallel import load_split
 from ...train.loop import Limits, train
 from ...train.run import new_run, resume_run
@@ -134,7 +134,7 @@ class Lab:
         """The embedded corpus from English to German: files, because a run's own corpus has one direction."""
         corpus = self.directory / "corpus"
         if not (corpus / "test.align").exists():
-            write_corpus(corpus, Settings.seed, overwrite=True)
+            write_corpus(corpus, embedded_corpus(), overwrite=True)
         names = {"": "train", "dev_": "dev", "test_": "test"}
         sides = {"src": "en", "trg": "de"}
         paths = {a + b: str((corpus / f"{names[a]}.{sides[b]}").resolve()) for a in names for b in sides}

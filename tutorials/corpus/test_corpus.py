@@ -1,4 +1,4 @@
-"""The embedded corpus: sizes, leakage, determinism, vocabulary, alignments, grammar against literal facts."""
+"""The generator: the packed file, sizes, leakage, vocabulary, alignments, grammar against literal facts."""
 
 import hashlib
 import re
@@ -7,14 +7,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from minnmt.text.corpus import english, generate, german, lemma_counts, numbers
-from minnmt.text.corpus.clauses import Clause, Item, infinitive, main_clause, question, subordinate
-from minnmt.text.corpus.generate import finish
-from minnmt.text.corpus.lexicon import load
-from minnmt.text.corpus.phrases import Name, NounPhrase, Pronoun, prepositional
-from minnmt.text.corpus.tokens import paired
-from minnmt.text.corpus.verbgroup import VerbGroup
+from minnmt.text.embedded import PACKED, pack
 from minnmt.text.tokenizer import detokenize, tokenize
+
+from . import english, generate, german, lemma_counts, numbers
+from .clauses import Clause, Item, infinitive, main_clause, question, subordinate
+from .generate import finish
+from .lexicon import load
+from .phrases import Name, NounPhrase, Pronoun, prepositional
+from .tokens import paired
+from .verbgroup import VerbGroup
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +30,10 @@ def tokens(corpus):
 
 
 # the corpus as a whole
+
+
+def test_the_packed_file_is_made_again_byte_for_byte(corpus):
+    assert pack(corpus) == PACKED.read_bytes(), "python -m tutorials.corpus makes it again"
 
 
 def test_sizes(corpus):

@@ -1,11 +1,10 @@
 """The corpus: draws sentences until there are enough distinct ones, and splits them.
 
-Same seed, same bytes. Left out: files; `minnmt.files` reads and writes those.
+Same seed, same bytes. Left out: files; `minnmt.text.embedded` reads and writes those.
 """
 
-from dataclasses import dataclass
+from minnmt.text.split import Corpus, Split
 
-from ..parallel import Split
 from . import english
 from .complex import Complex
 from .copulas import Copulas
@@ -20,13 +19,6 @@ from .tokens import Piece, Word, new_link, pharaoh, text_of
 
 MAX_WORDS = 25
 SHORT = 7  # about half of the sentences with fewer words are dropped
-
-
-@dataclass
-class Corpus:
-    train: Split
-    dev: Split
-    test: Split
 
 
 class Author:
