@@ -82,8 +82,13 @@ def stamped(compiled):
 
 
 def device_function(function):
-    """A small function that kernels call and the compiler inlines."""
-    return stamped(numba.njit(**OPTIONS)(function))
+    """A small function that becomes part of every kernel that calls it.
+
+    Left to the compiler, a larger one stays a function of its own, of which each kernel brings a copy under the same
+    name, optimised in another way. Which copy ran, and so the last bits of its results, depended on what had been loaded
+    from the cache.
+    """
+    return stamped(numba.njit(forceinline=True, **OPTIONS)(function))
 
 
 def team_size():
