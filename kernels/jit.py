@@ -84,9 +84,9 @@ def stamped(compiled):
 def device_function(function):
     """A small function that becomes part of every kernel that calls it.
 
-    Left to the compiler, a larger one stays a function of its own, of which each kernel brings a copy under the same
-    name, optimised in another way. Which copy ran, and so the last bits of its results, depended on what had been loaded
-    from the cache.
+    Left to the compiler, a larger one stays a function of its own. Each kernel then brings a copy under the same name,
+    optimised in another way, and which copy runs depends on what was loaded from the cache: the last bits of the
+    results would, too.
     """
     return stamped(numba.njit(forceinline=True, **OPTIONS)(function))
 

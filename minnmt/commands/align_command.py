@@ -96,6 +96,7 @@ def align_model(method, src, trg, options):
     from ..files import write_lines
     from ..model.npz import save_parameters
     from ..tasks import aligning
+    from ..threads import tuned
     from ..train.status import Status
 
     refuse(options, ("table",), "goes without a model; candidates export writes a model's tables")
@@ -107,7 +108,8 @@ def align_model(method, src, trg, options):
     check_outputs([options["pharaoh"], options["save_model"]], counts_files(options))
     split = aligning.parallel_text(model, src, trg)
     if method == "attention":
-        counts, lines = count_attention(model, split, directory, options, status), None
+        with tuned(huge=True):
+            counts, lines = count_attention(model, split, directory, options, status), None
     else:
         counts, lines = aligning.align_units(method, model, split, options["iterations"] or ITERATIONS, status)
     counts.save(output)

@@ -55,6 +55,7 @@ def audit(input_path, reference, output_path, as_json, examples, negations, batc
     from ..report.audit_text import format_audit
     from ..report.coverage import negation_words
     from ..search.beam import SearchSettings
+    from ..threads import tuned
 
     check_paths(input_path, reference, output_path, options)
     negations = negation_words(negations)
@@ -65,9 +66,10 @@ def audit(input_path, reference, output_path, as_json, examples, negations, batc
     threads = threads or available_processors()
     settings = SearchSettings(options["beam"], options["length_penalty"], options["max_length"])
     click.echo(f"decoding {len(split.src):,} lines twice, with and without lists", err=True)
-    decodings = decode_both(split.src, model, selector, settings, batch_size, threads)
-    click.echo("looking into every step", err=True)
-    found = run_audit(split, decodings, model, selector, ranking, negations, threads)
+    with tuned():
+        decodings = decode_both(split.src, model, selector, settings, batch_size, threads)
+        click.echo("looking into every step", err=True)
+        found = run_audit(split, decodings, model, selector, ranking, negations, threads)
     if as_json:
         model_name = options["directory"] or options["npz"] or "runs/default"
         made_with = {"model": model_name, "text": split.name, **{name: options[name] for name in SETTINGS}}

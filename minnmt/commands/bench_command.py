@@ -47,15 +47,17 @@ def bench(sections, size, repeats, threads, peer, json_path, plot_path, src, trg
 
     from ..files import is_stdout
     from ..lab.bench import bench_record, format_table, run_benchmarks
+    from ..threads import tuned
 
     settings = {"sections": list(sections), "size": size, "repeats": repeats}
     settings.update(threads=threads or available_processors(), peer=peer)
     to_stderr = bool(json_path) and is_stdout(json_path)
     tables = []
     texts = (src, trg) if src else None
-    for table in run_benchmarks(sections, size, repeats, settings["threads"], peer, texts):
-        tables.append(table)
-        click.echo("\n".join([*format_table(table), ""]), err=to_stderr)
+    with tuned():
+        for table in run_benchmarks(sections, size, repeats, settings["threads"], peer, texts):
+            tables.append(table)
+            click.echo("\n".join([*format_table(table), ""]), err=to_stderr)
     write_results(tables, bench_record(tables, settings, peer), json_path, plot_path)
 
 

@@ -67,6 +67,7 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     from ..lab.tables import format_table
     from ..report.plots import load_figure
     from ..text.parallel import load_split
+    from ..threads import tuned
 
     options["threads"] = options["threads"] or training_threads(options["batch_size"])
     options["epochs"] = options["epochs"] or (Settings.epochs if options["src"] else EMBEDDED_EPOCHS)
@@ -85,6 +86,7 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     chosen = ("bpe", "words") if units == "both" else (units,)
     lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
     command = "python cli.py " + shlex.join(sys.argv[1:])
-    for name, table in run_exhibits(names, lab, results, command):
-        click.echo("\n".join([*format_table(table), ""]))
-        click.echo(f"{results / name}.md", err=True)
+    with tuned(huge=True):
+        for name, table in run_exhibits(names, lab, results, command):
+            click.echo("\n".join([*format_table(table), ""]))
+            click.echo(f"{results / name}.md", err=True)

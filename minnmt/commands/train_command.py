@@ -14,6 +14,7 @@ from .options import COUNT, DEFAULTS, POSITIVE, Number, Path, profiled, setting,
 @click.option("-o", "--output", type=Path(), default="runs/default", show_default=True, help="Directory of the run.")
 @click.option("--resume", is_flag=True, help="Continue the run in the output directory.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that is already in the output directory.")
+@setting("pairs", "Only the first N pairs of every text, 0 = all: for a quick look, or to step through.", type=COUNT)
 @setting("bpe", "BPE merges on each side, 0 = whole words.", type=COUNT)
 @setting("vocab_size", "Words in each vocabulary, eos and UNK included, 0 = all.", type=COUNT)
 @click.option("--shared", is_flag=True, help="One set of BPE codes and one vocabulary for both languages.")
@@ -60,6 +61,7 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     after a crash, to the same parameters as a run without a break.
     """
     from ..tasks.training import run_training
+    from ..threads import tuned
     from ..train.loop import Limits
     from ..train.run import new_run, resume_run
     from ..train.status import Status
@@ -74,7 +76,7 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
         check_text_options(options)
         check_dynamic(options)
         run = new_run(output, Settings(**options), status.line, overwrite)
-    with profiled(profile):
+    with tuned(huge=True), profiled(profile):
         code = run_training(run, status, Limits(max_minutes, max_updates, save_every))
     raise SystemExit(code)
 

@@ -8,6 +8,10 @@ from .split import Split
 
 def load_split(settings, name):
     """The lines of "train", "dev" or "test"; a run without test files tests on dev."""
+    return whole_split(settings, name).first(settings.pairs or None)
+
+
+def whole_split(settings, name):
     if settings.src is None:
         return getattr(embedded_corpus(), name)
     paths = {

@@ -15,6 +15,7 @@ class Settings:
     dev_trg: str | None = None
     test_src: str | None = None
     test_trg: str | None = None
+    pairs: int = 0  # the first so many pairs of every text; 0 = all
 
     bpe: int = 4000  # merges on each side; 0 = words
     vocab_size: int = 0  # 0 = all

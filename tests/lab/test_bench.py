@@ -12,7 +12,6 @@ from kernels.jit import USE_NUMPY
 from minnmt.lab.bench import MEASURES, SIZES, bench_record, run_benchmarks
 from minnmt.lab.bench import kernel_speed as kernel_bench
 from minnmt.lab.bench import limits as machine_bench
-from minnmt.lab.bench.cost import Shape, decoding_cost
 from minnmt.lab.bench.decode_speed import variants
 from minnmt.lab.bench.kernel_cases import Maker
 from minnmt.lab.bench.train_speed import random_pairs
@@ -20,6 +19,7 @@ from minnmt.lab.bench.variants import Task, Variant, decoder
 from minnmt.lab.bench.yardstick import NEVER, Limits, make_network, random_lists, random_sentences, with_words
 from minnmt.lab.tables import Table, format_table
 from minnmt.lab.timing import calls_for, interleave, number, spread
+from minnmt.search.cost import Shape, decoding_cost
 from minnmt.search.packed import Product, pack
 
 TINY = replace(

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from ...search.cost import Shape, decoding_cost
 from ...search.packed import pack
 from ...threads import thread_pool
 from ..tables import Table
 from ..timing import interleave, median, number, ratios, spread
-from .cost import Shape, decoding_cost
 from .peer_speed import decode_against_peer
 from .variants import BATCH, Task, Variant, decoder
 from .yardstick import LISTS, random_sentences, with_words

@@ -5,11 +5,11 @@ import numpy as np
 
 from kernels.jit import kernel, team
 
+from ...search.cost import Limits
 from ...threads import thread_pool
 from ..machine import describe_machine
 from ..tables import Table
 from ..timing import calls_for, interleave, many_calls, spread
-from .yardstick import Limits
 
 PRODUCT = 1024  # rows and columns
 MEMORY = 1 << 26  # 256 MB of float32, beyond every cache

@@ -7,12 +7,12 @@ need; smaller vocabularies are the first rows of its tables.
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 
 from ...model.parameters import init_parameters
 from ...nn.softmax import Softmax
+from ...search.cost import Limits
 from ...text.vocab import EOS, UNK
 
 # The bias of eos: every translation grows to its longest length, so that all work is the same. Other words' logits are
@@ -53,17 +53,6 @@ SIZES = {
         count_pairs=4000, count_embedding=64, count_hidden=96,
     ),
 }  # fmt: skip
-
-
-class Limits(NamedTuple):
-    """What the machine can do at best, by number of threads."""
-
-    flops: dict  # {threads: operations a second of matrix products}
-    bytes: dict  # {threads: bytes a second read from memory}
-
-    def least_seconds(self, flops, nbytes, n_threads=1):
-        """The roofline (25): no faster than the products allow, nor than memory does."""
-        return max(flops / self.flops[n_threads], nbytes / self.bytes[n_threads])
 
 
 @dataclass

@@ -34,7 +34,7 @@ from ...train.status import Status
 from ..machine import describe_machine
 from .paper import BPE, TOPN, WORDS
 
-FIRST_COUNTED = 2  # the epoch from which counts are added up, as DESIGN and the paper have it
+FIRST_COUNTED = 2  # the epoch from which counts are added up, as in the paper
 ITERATIONS = 5  # of the statistical aligners
 
 

@@ -1,4 +1,7 @@
-"""What decoding one sentence must compute and read, counted from the shapes."""
+"""What decoding one sentence must compute and read, counted from the shapes, and how long that takes at least.
+
+Notebook 08 teaches this file.
+"""
 
 from typing import NamedTuple
 
@@ -35,3 +38,14 @@ def decoding_cost(shape):
     # the encoder's recurrent weights are read for every word, the decoder's for every step, the others once
     numbers = inputs + start + annotations + steps * (attention + softmax)
     return Cost(2 * products, 4 * numbers + shape.recurrent_bytes * (S * recurrent + steps * step))
+
+
+class Limits(NamedTuple):
+    """What the machine can do at best, by number of threads."""
+
+    flops: dict  # {threads: operations a second of matrix products}
+    bytes: dict  # {threads: bytes a second read from memory}
+
+    def least_seconds(self, flops, nbytes, n_threads=1):
+        """The roofline: no faster than the products allow, nor than memory does."""
+        return max(flops / self.flops[n_threads], nbytes / self.bytes[n_threads])  # (25)

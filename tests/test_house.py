@@ -1,0 +1,153 @@
+"""The plan of the house: where equations are computed, who may import whom, and where things are said to be."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import minnmt
+
+ROOT = Path(minnmt.__file__).parent.parent
+TEXTBOOK = ("nn", "align", "train", "search")  # folders of minnmt/ that compute equations
+
+
+def package_files():
+    return sorted([*(ROOT / "minnmt").rglob("*.py"), *(ROOT / "kernels").rglob("*.py")])
+
+
+# Equations
+
+
+def equations():
+    """The numbers of the table in tutorials/README.md."""
+    rows = (ROOT / "tutorials" / "README.md").read_text().splitlines()
+    return [int(match[1]) for row in rows if (match := re.match(r"\| \((\d+)\) \|", row))]
+
+
+def computes(function):
+    """Does a function calculate anything itself: an operation, or a call of numpy or scipy?"""
+    operations = (ast.BinOp, ast.AugAssign, ast.Compare)
+    called = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return any(isinstance(node, operations) for node in ast.walk(function)) or any(
+        isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.value.id in ("np", "sparse") for f in called
+    )
+
+
+def computing_functions():
+    """Yields (file, name, text) of every function of the textbook that calculates."""
+    for folder in TEXTBOOK:
+        for path in sorted((ROOT / "minnmt" / folder).rglob("*.py")):
+            text = path.read_text()
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.FunctionDef) and computes(node):
+                    yield path, node.name, ast.get_source_segment(text, node)
+
+
+def test_the_table_of_equations_is_complete():
+    assert equations() == list(range(1, 26))
+
+
+@pytest.mark.parametrize("number", equations())
+def test_every_equation_is_computed_in_plain_numpy_by_a_function_that_carries_its_number(number):
+    carriers = [f"{path.name}:{name}" for path, name, text in computing_functions() if f"({number})" in text]
+    assert carriers, f"no function in {', '.join(TEXTBOOK)} carries ({number})"
+
+
+# Who may import whom
+
+MAY_NOT_IMPORT = {
+    "text": ("nn", "model", "train", "align", "search", "report", "tasks", "lab", "commands"),
+    "nn": ("text", "model", "train", "align", "search", "report", "tasks", "lab", "commands"),
+    "model": ("train", "align", "search", "report", "tasks", "lab", "commands"),
+    "align": ("nn", "model", "train", "search", "report", "tasks", "lab", "commands"),
+    "train": ("search", "report", "tasks", "lab", "commands"),
+    "search": ("train", "report", "tasks", "lab", "commands"),
+    "report": ("train", "tasks", "lab", "commands"),
+    "tasks": ("lab", "commands"),
+    "lab": ("commands",),
+}
+
+
+def imports_of(path):
+    """The absolute names of the modules that a file imports, also inside functions."""
+    package = path.relative_to(ROOT).with_suffix("").parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            yield ".".join([*base, *([node.module] if node.module else [])])
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("folder", MAY_NOT_IMPORT)
+def test_data_flows_one_way(folder):
+    for path in sorted((ROOT / "minnmt" / folder).rglob("*.py")):
+        for module in imports_of(path):
+            for other in MAY_NOT_IMPORT[folder]:
+                assert not f"{module}.".startswith(f"minnmt.{other}."), f"{path.relative_to(ROOT)} imports {module}"
+
+
+def test_only_commands_import_experiments():
+    for path in sorted((ROOT / "minnmt").rglob("*.py")):
+        if path.relative_to(ROOT).parts[1] not in ("lab", "commands"):
+            assert not [m for m in imports_of(path) if m.startswith("minnmt.lab")], path
+
+
+def test_kernels_are_reached_through_compiled_alone():
+    """Else reading mode would import Numba."""
+    for path in sorted((ROOT / "minnmt").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        above = [n for n in tree.body if isinstance(n, ast.ImportFrom | ast.Import)]
+        names = [n.module or "" if isinstance(n, ast.ImportFrom) else n.names[0].name for n in above]
+        heavy = [name for name in names if name.split(".")[0] in ("kernels", "numba")]
+        assert not heavy or path.relative_to(ROOT).parts[1] == "lab", f"{path} imports {heavy}"
+
+
+# Names
+
+
+def test_no_two_files_share_a_name_unless_one_is_the_compiled_counterpart():
+    places = defaultdict(list)
+    for path in package_files():
+        if path.name != "__init__.py":
+            places[path.name].append(path)
+    for name, paths in places.items():
+        if len(paths) > 1:
+            plain, compiled = sorted(paths, key=lambda path: path.parent.name == "kernels")
+            assert compiled.parent.name == "kernels", f"two files are called {name}"
+            named = f'@compiled("{path_stem(name)}.'
+            assert named in plain.read_text() or name == "functions.py", f"{plain} is not the plain {name}"
+
+
+def path_stem(name):
+    return name.removesuffix(".py")
+
+
+# CONTRIBUTING.md
+
+
+def table_rows():
+    """The rows "to change X, open Y" -> [(file, name)]."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    return re.findall(r"^\| [^|]+ \| `([^`]+)`, `([^`]+)` \|", text, re.M)
+
+
+def test_the_table_of_places_has_its_rows():
+    assert len(table_rows()) >= 10
+
+
+@pytest.mark.parametrize("file, name", table_rows())
+def test_the_named_file_exists_and_holds_the_name(file, name):
+    text = (ROOT / file).read_text()
+    assert re.search(rf"\b{re.escape(name)}\b", text), f"{file} does not hold {name}"
+
+
+# Size
+
+
+def test_the_package_stays_small():
+    """Without experiments: kernels/ and minnmt/, but for minnmt/lab."""
+    files = [path for path in package_files() if path.relative_to(ROOT).parts[1] != "lab"]
+    assert sum(path.read_text().count("\n") for path in files) <= 9000
