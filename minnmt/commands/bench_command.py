@@ -74,7 +74,7 @@ def check_options(sections, peer, plot_path, src, trg):
     if plot_path and not str(plot_path).lower().endswith(PICTURES):
         raise UsageError(f"{plot_path}: --plot writes {' or '.join(PICTURES)}")
     if plot_path:
-        from ..report.plots import load_figure
+        from ..lab.figures import load_figure
 
         load_figure()
 

@@ -63,9 +63,9 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     from pathlib import Path as FilePath
 
     from ..files import make_directory
+    from ..lab.figures import load_figure
     from ..lab.reproduce import Lab, chosen_exhibits, run_exhibits
     from ..lab.tables import format_table
-    from ..report.plots import load_figure
     from ..text.parallel import load_split
     from ..threads import tuned
 

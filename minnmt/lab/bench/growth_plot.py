@@ -5,8 +5,8 @@ import io
 import numpy as np
 
 from ...files import write_bytes
-from ...report.plots import STYLES as LINES
-from ...report.plots import load_figure
+from ..figures import STYLES as LINES
+from ..figures import load_figure
 from ..timing import quartiles
 from .growth import AXES
 

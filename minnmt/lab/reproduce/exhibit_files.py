@@ -51,7 +51,7 @@ def row_line(cells):
 
 def epochs_png(table):
     """BLEU and candidates by the epoch of the counts."""
-    from ...report.plots import epochs_curve
+    from ..figures import epochs_curve
 
     data = io.BytesIO()
     epochs = [record["epoch"] for record in table.records]

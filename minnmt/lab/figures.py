@@ -1,0 +1,49 @@
+"""Figures of experiments, and what all figures share. Needs matplotlib, which is imported when one is drawn.
+
+Everything is readable in black and white: shades of grey, line styles and markers, never colour alone. A Figure shows
+itself at the end of a notebook cell and has savefig. The lessons' own figures are in tutorials/figures.py.
+"""
+
+from ..errors import UserError
+
+STYLES = (
+    dict(linestyle="-", marker="o"),
+    dict(linestyle="--", marker="s", markerfacecolor="white"),
+    dict(linestyle=":", marker="^"),
+    dict(linestyle="-.", marker="D", markerfacecolor="white"),
+)
+
+
+def load_figure():
+    """matplotlib's Figure; only now, for minnmt does not need it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UserError("a figure needs matplotlib, which is not installed: pip install matplotlib") from None
+    return Figure
+
+
+def new_figure(width, height, n_columns=1):
+    """A Figure and its axes, without the upper and right border."""
+    figure = load_figure()(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(1, n_columns, squeeze=False)[0]
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def epochs_curve(epochs, bleu, candidates, full_bleu):
+    """The paper's Figure 1: BLEU, and candidates a source word, by the epoch in which the alignments were learned."""
+    figure, (left, right) = new_figure(8.5, 3.4, 2)
+    left.plot(epochs, bleu, color="black", label="lists of one epoch", **STYLES[0])
+    left.axhline(full_bleu, color="black", linestyle="--", linewidth=0.9, label="all words")
+    left.set_ylabel("BLEU")
+    left.set_ylim(min(*bleu, full_bleu) - 0.7, max(*bleu, full_bleu) + 0.3)  # a tenth of a point should look small
+    left.legend(frameon=False, loc="lower right")
+    right.plot(epochs, candidates, color="black", **STYLES[1])
+    right.set_ylabel("candidates a source word")
+    right.set_ylim(0, 1.1 * max(candidates))
+    for axis in (left, right):
+        axis.set_xlabel("epoch of the alignments")
+        axis.locator_params(axis="x", integer=True)
+    return figure
