@@ -29,10 +29,9 @@ def equations():
 def computes(function):
     """Does a function calculate anything itself: an operation, or a call of numpy or scipy?"""
     operations = (ast.BinOp, ast.AugAssign, ast.Compare)
-    called = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
-    return any(isinstance(node, operations) for node in ast.walk(function)) or any(
-        isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.value.id in ("np", "sparse") for f in called
-    )
+    nodes = list(ast.walk(function))
+    called = [ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)]
+    return any(isinstance(n, operations) for n in nodes) or any(name.startswith(("np.", "sparse.")) for name in called)
 
 
 def computing_functions():

@@ -3,8 +3,6 @@
 import contextlib
 import math
 import os
-from glob import escape as glob_escape
-from glob import glob
 
 import click
 
@@ -198,23 +196,21 @@ def training_threads(batch_size):
 
 def model_files(options):
     """The files of the model that the options name, as far as it has them, its counts apart (counts_files)."""
+    from ..model.directory import FILES
+
     directory = directory_from_options(options)
     if directory is None:
         return [options[name] for name in ("npz", "vocab_src", "vocab_trg", "bpe_src", "bpe_trg")]
-    names = ("config.json", "model.npz", "checkpoint.npz", "log.tsv")
-    sides = [f"{name}.{side}.{end}" for name, end in (("vocab", "json"), ("bpe", "codes")) for side in ("src", "trg")]
-    return [os.path.join(directory, name) for name in (*names, *sides)]
+    return [os.path.join(directory, name) for name in FILES]
 
 
 def counts_files(options):
     """All counts beside the model, and those that --counts names."""
     from ..align.sources import counts_path
+    from ..model.directory import counts_files as counts_beside
 
     directory = directory_from_options(options)
-    beside = []
-    if directory:
-        pattern = os.path.join(glob_escape(str(directory)), "alignments.*.npz")
-        beside = [os.path.join(directory, "alignments.npz"), *glob(pattern)]
+    beside = counts_beside(directory) if directory else []
     return [*beside, *(counts_path(name, directory) for name in options.get("counts", ()))]
 
 

@@ -1,6 +1,6 @@
 """A model directory: parameters, vocabularies, BPE codes and config.json, loaded as one object.
 
-config.json, model.npz, vocab.src.json, vocab.trg.json and, with BPE, bpe.src.codes and bpe.trg.codes.
+FILES names what a directory may hold; README says what each is.
 """
 
 import json
@@ -14,6 +14,15 @@ from ..text.tokenizer import JOINER
 from ..text.vocab import Vocab
 from .npz import load_parameters
 from .parameters import Parameters
+
+FILES = ("config.json", "model.npz", "checkpoint.npz", "log.tsv") + tuple(
+    f"{name}.{side}.{ending}" for name, ending in (("vocab", "json"), ("bpe", "codes")) for side in ("src", "trg")
+)  # of a model directory, its counts apart
+
+
+def counts_files(directory):
+    """The counts beside a model: alignments.npz and alignments.NAME.npz."""
+    return sorted(Path(directory).glob("alignments*.npz"))
 
 
 @dataclass

@@ -11,7 +11,7 @@ from ..align.accumulator import Accumulator, add_counts
 from ..align.counts import Counts
 from ..errors import UsageError, UserError
 from ..files import make_directory, remove_leftovers, write_atomically
-from ..model.directory import Model, load_config, load_pipelines, save_config
+from ..model.directory import FILES, Model, counts_files, load_config, load_pipelines, save_config
 from ..model.npz import save_parameters
 from ..model.parameters import Parameters, init_parameters, named_arrays
 from ..text.parallel import Split, encode_pairs, load_split
@@ -19,10 +19,6 @@ from ..text.pipeline import learn_pipelines
 from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .settings import Settings
-
-FILES = ("config.json", "model.npz", "checkpoint.npz", "log.tsv") + tuple(
-    f"{name}.{side}.{ending}" for name, ending in (("vocab", "json"), ("bpe", "codes")) for side in ("src", "trg")
-)
 
 
 @dataclass
@@ -110,7 +106,7 @@ def new_run(directory, settings, say=print, overwrite=False):
     """
     directory = Path(directory)
     there = [name for name in FILES if (directory / name).exists()]
-    there += sorted(path.name for path in counts_files(directory))
+    there += [path.name for path in counts_files(directory)]
     if there and not overwrite:
         raise UsageError(
             f"{directory} already holds a run ({there[0]}): continue it with --resume, replace it with --overwrite, "
@@ -177,11 +173,6 @@ def resume_run(directory, changes=None):
     if counts is not None:
         run.attention.add(counts)
     return run
-
-
-def counts_files(directory):
-    """The counts beside a model."""
-    return [path for pattern in ("alignments.npz", "alignments.*.npz") for path in directory.glob(pattern)]
 
 
 def first_parameters(settings, src_pipeline, trg_pipeline):

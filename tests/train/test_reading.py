@@ -40,6 +40,13 @@ assert "numba" not in sys.modules
 print(" ".join(sorted(seen)))
 """
 
+CLI = """
+import sys, atexit, cli
+atexit.register(lambda: print("numba" in sys.modules, file=sys.stderr))
+sys.argv = sys.argv[1:]
+cli.main()
+"""
+
 
 def python(*arguments, reading=True, text=None, **options):
     environment = {**os.environ, "MINNMT_KERNELS": "numpy" if reading else ""}
@@ -73,17 +80,14 @@ def test_a_run_from_text_to_translations_without_numba(tmp_path):
     text, losses, outputs = write_toy_text(tmp_path), [], []
     for reading in (True, False):
         run = tmp_path / f"run-{reading}"
-        code = (
-            "import sys, atexit, cli; "
-            "atexit.register(lambda: print('numba' in sys.modules, file=sys.stderr)); sys.argv = sys.argv[1:]; cli.main()"
-        )
         options = ["cli.py", "train", *text, "--bpe", 0, "--embedding", 12, "--hidden", 16, "--batch-size", 8]
-        result = python("-c", code, *options, "--threads", 1, "--epochs", 3, "-o", run, reading=reading)
+        result = python("-c", CLI, *options, "--threads", 1, "--epochs", 3, "-o", run, reading=reading)
         assert result.returncode == 0, result.stderr
         assert result.stderr.splitlines()[-1] == str(not reading)
         rows = [line.split("\t") for line in (run / "log.tsv").read_text().splitlines()]
         losses.append([float(row[rows[0].index("train_loss")]) for row in rows[1:]])
-        result = python("-c", code, "cli.py", "decode", "-m", run, "--topn", 5, reading=reading, text="zwei rot Hund.\n\neins")
+        decode = ["cli.py", "decode", "-m", run, "--topn", 5]
+        result = python("-c", CLI, *decode, reading=reading, text="zwei rot Hund.\n\neins")
         assert result.returncode == 0 and result.stderr.splitlines()[-1] == str(not reading), result.stderr
         outputs.append(result.stdout)
     assert losses[0] == pytest.approx(losses[1], rel=1e-3)
