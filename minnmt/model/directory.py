@@ -22,7 +22,7 @@ FILES = ("config.json", "model.npz", "checkpoint.npz", "log.tsv") + tuple(
 
 def counts_files(directory):
     """The counts beside a model: alignments.npz and alignments.NAME.npz."""
-    return sorted(Path(directory).glob("alignments*.npz"))
+    return sorted(path for name in ("alignments.npz", "alignments.*.npz") for path in Path(directory).glob(name))
 
 
 @dataclass
