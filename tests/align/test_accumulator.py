@@ -190,7 +190,7 @@ def test_one_part_and_no_cells():
 V = 100_000  # words on each side: a dense matrix of float32 would take 40 GB
 LINKS = 20_000  # buffer
 PROGRAM = f"""
-import resource, sys
+import sys
 import numpy as np
 from minnmt.align.accumulator import Accumulator
 from minnmt.text.batches import Batch
@@ -218,7 +218,8 @@ if work == "add":
 else:
     accumulator._flush()
     n_cells = len(accumulator._matrix[0])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, n_cells)
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(1024 * int(peak.split()[1]), n_cells)
 """
 
 

@@ -56,7 +56,8 @@ def test_a_word_has_a_reason_exactly_if_the_selector_allows_it(counts, by, topn,
 def test_the_needed_n_is_the_smallest_that_brings_the_word(counts, by, topn, min_prob, src_ids):
     for trg_id in range(UNK + 1, len(TRG)):
         reason = Ranking(counts, topn, by, min_prob).reason(src_ids, trg_id)
-        brought = [n for n in range(1, len(TRG) + 1) if Ranking(counts, n, by, min_prob).reason(src_ids, trg_id).included]
+        with_n = {n: Ranking(counts, n, by, min_prob).reason(src_ids, trg_id) for n in range(1, len(TRG) + 1)}
+        brought = [n for n, found in with_n.items() if found.included]
         assert (reason.needed.rank if reason.needed else None) == (brought[0] if brought else None)
         assert (reason.why_missing == BEYOND) == bool(brought)
         assert (reason.why_missing == NEVER) == (not reason.links)
