@@ -34,6 +34,7 @@ def cooccurrences(starts, first, length, trg_ids, n_trg):
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
     found = np.empty(n_trg + 1, np.int32)  # the row's words so far
     times = np.zeros(n_trg, np.float32)
+    bits = np.zeros((n_trg + 63) // 64, np.uint64)
     last = np.full(n_trg, -1, np.int32)  # the sentence, known by its first token, that had the word last
     for e in range(n_rows):
         n = 0
@@ -44,7 +45,7 @@ def cooccurrences(starts, first, length, trg_ids, n_trg):
                 times[trg] += last[trg] != first[o]
                 last[trg] = first[o]
         row, row_data = indices[indptr[e] : indptr[e + 1]], data[indptr[e] : indptr[e + 1]]
-        sort_words(found[:n], times, row)
+        sort_words(found[:n], bits, row)
         for k in range(n):
             row_data[k] = times[row[k]]
             times[row[k]] = 0
@@ -53,17 +54,27 @@ def cooccurrences(starts, first, length, trg_ids, n_trg):
 
 
 @device_function
-def sort_words(words, times, out):
-    """out: the words, ascending; they are those whose times are not 0. Many words are faster read off than sorted."""
-    if len(words) * 16 < len(times):
+def sort_words(words, bits, out):
+    """out: the words, ascending, each of them once. `bits` has one for every word of the vocabulary, all 0.
+
+    Where words are not too few, setting their bits and reading these off takes a fifth of the time of a sort.
+    """
+    if len(words) * 16 < len(bits):
         out[:] = words
         out.sort()
         return
+    for word in words:
+        bits[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
     n = 0
-    for word in range(len(times)):
-        if times[word] > 0:
-            out[n] = word
+    for w in range(len(bits)):
+        rest = bits[w]
+        bits[w] = 0
+        while rest != 0:
+            others = rest & (rest - np.uint64(1))  # all but the lowest
+            exponent = (np.float64(rest ^ others).view(np.int64) >> 52) - 1023  # of a power of two: its bit's place
+            out[n] = (w << 6) + exponent
             n += 1
+            rest = others
 
 
 @kernel

@@ -12,31 +12,33 @@ from .jit import device_function, kernel
 def find_links(alphas, batch, threshold):
     """Fast, because
     - links are rare and anywhere: writing down every place, and keeping it only after a hit, spares a branch;
-    - masks and ids are looked up for hits alone.
+    - masks and ids are looked up for hits alone, whose t, i and b come from divisions of 32 bits, again no branch.
     """
-    T, S, B = alphas.shape
-    least = np.float32(threshold)
-    weights = np.empty(alphas.size, np.float32)
-    src, trg = np.empty(alphas.size, np.int32), np.empty(alphas.size, np.int32)
-    hits = np.empty(S * B + 1, np.int32)
+    _, S, B = alphas.shape
+    flat, least = alphas.reshape(-1), np.float32(threshold)
+    hits = np.empty(len(flat) + 1, np.uint32)  # enough for 16 GB of weights
+    n_hits = 0
+    for k in range(len(flat)):
+        hits[n_hits] = k
+        n_hits += flat[k] > least
+    weights, src, trg = np.empty(n_hits, np.float32), np.empty(n_hits, np.int32), np.empty(n_hits, np.int32)
     n = 0
-    for t in range(T):
-        alpha = alphas[t].reshape(-1)
-        n_hits = 0
-        for k in range(S * B):
-            hits[n_hits] = k
-            n_hits += alpha[k] > least
-        i = 0
-        for hit in hits[:n_hits]:
-            while hit >= (i + 1) * B:
-                i += 1
-            b = hit - i * B
-            if batch.trg_mask[t, b] > 0 and batch.src_mask[i, b] > 0:
-                weights[n] = alpha[hit]
-                src[n] = batch.src_ids[i, b]
-                trg[n] = batch.trg_ids[t, b]
-                n += 1
+    for hit in hits[:n_hits]:
+        row, b = divide(hit, B)
+        t, i = divide(row, S)
+        if batch.trg_mask[t, b] > 0 and batch.src_mask[i, b] > 0:
+            weights[n] = flat[hit]
+            src[n] = batch.src_ids[i, b]
+            trg[n] = batch.trg_ids[t, b]
+            n += 1
     return weights[:n], src[:n], trg[:n]
+
+
+@device_function
+def divide(number, width):
+    """divmod in uint32."""
+    quotient = np.uint32(number // np.uint32(width))
+    return quotient, np.uint32(number - quotient * np.uint32(width))
 
 
 @kernel

@@ -24,10 +24,6 @@ class Candidates(SparseTable):
     def probs(self):
         return self.data
 
-    def select(self, kept):
-        """The cells for which kept (cells) is true, in the same order."""
-        return Candidates(offsets(kept)[self.indptr], self.ids[kept], self.probs[kept], self.n_trg)
-
 
 def probabilities(counts, by="source"):
     """counts -> (cells) every cell's share of its row ("source") or of its column ("target")."""

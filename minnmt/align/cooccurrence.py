@@ -4,8 +4,7 @@ The counting itself is in bitext.py, for Model 1 begins with it. Notebook 06.
 """
 
 from .bitext import find_occurrences, find_shapes
-from .counts import Counts
-from .model1 import Aligner, normalise_rows, uniform_positions
+from .model1 import Aligner, normalise_rows, uniform_positions, without_null
 from .sparse import SparseTable
 
 
@@ -14,7 +13,7 @@ def train_cooccurrence(bitext, iterations=0, report=None):
     n_pairs, indices, indptr = find_occurrences(bitext, *find_shapes(bitext)).cooccurrences()
     info = {"method": "cooc", "pairs": len(bitext.without_blanks()), "iterations": 0}
     # the counts themselves, because p(source | target) cannot be had from a table of p(target | source)
-    counts = Counts.from_matrix(SparseTable(indptr, indices, n_pairs, bitext.n_trg).matrix[:-1], info)  # without NULL
+    counts = without_null(SparseTable(indptr, indices, n_pairs, bitext.n_trg), info)
     probs = SparseTable(indptr, indices, normalise_rows(n_pairs.copy(), indptr, 0.0), bitext.n_trg)
     return Aligner(probs, uniform_positions, info, counts)
 

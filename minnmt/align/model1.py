@@ -112,10 +112,7 @@ class Aligner:
     @cached_property
     def table(self):
         """p(trg | src) without NULL's row and without negligible cells."""
-        matrix = self.probs.matrix[:-1].copy()
-        matrix.data[matrix.data < NEGLIGIBLE] = 0
-        matrix.eliminate_zeros()
-        return Counts.from_matrix(matrix, dict(self.info))
+        return without_null(self.probs.select(self.probs.data >= NEGLIGIBLE), dict(self.info))
 
     @property
     def counts(self):
@@ -138,6 +135,12 @@ class Aligner:
         shapes, of_pair = find_shapes(bitext)
         text = find_occurrences(bitext, shapes, of_pair)
         return best_links(probs.data, probs.indices, probs.indptr, text, self.positions(shapes), UNSEEN) - 1
+
+
+def without_null(table, info):
+    """A table whose last row is NULL's -> Counts of the other rows."""
+    n = table.indptr[-2]
+    return Counts(table.indptr[:-1], table.indices[:n], table.data[:n], table.n_trg, info)
 
 
 def pharaoh_lines(bitext, links):

@@ -5,7 +5,7 @@ tables. scipy.sparse calculates with them; it takes 0.1 s to import, so it waits
 without. Notebook 06.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,11 @@ class SparseTable:
         """The target ids of one source id, and their data."""
         cells = slice(self.indptr[src_id], self.indptr[src_id + 1])
         return self.indices[cells], self.data[cells]
+
+    def select(self, kept):
+        """The cells for which kept (cells) is true, in the same order."""
+        indptr = offsets(kept)[self.indptr]
+        return replace(self, indptr=indptr, indices=self.indices[kept], data=self.data[kept])
 
     @property
     def matrix(self):
