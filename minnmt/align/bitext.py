@@ -107,8 +107,9 @@ class Shapes(NamedTuple):
 
     def columns(self):
         """Every target word of every shape -> j (from 1), S, T, how many sentence pairs have it."""
-        j = np.arange(1, self.T.sum() + 1) - np.repeat(np.cumsum(self.T) - self.T, self.T)
-        return j, *(np.repeat(a, self.T) for a in (self.S, self.T, self.n_pairs))
+        starts = offsets(self.T)
+        shape = rows_of(starts)
+        return np.arange(1, len(shape) + 1) - starts[shape], self.S[shape], self.T[shape], self.n_pairs[shape]
 
 
 def find_shapes(bitext):
@@ -136,8 +137,9 @@ class Occurrences(NamedTuple):
 
     def token_pairs(self):
         """Every (source token, target token) of a sentence -> its row, occurrence, target token, position entry."""
-        occurrence = rows_of(offsets(self.length))
-        step = np.arange(len(occurrence)) - offsets(self.length)[occurrence]
+        starts = offsets(self.length)
+        occurrence = rows_of(starts)
+        step = np.arange(len(occurrence)) - starts[occurrence]
         row = rows_of(self.starts)[occurrence]
         return row, occurrence, self.first[occurrence] + step, self.entry[occurrence] + step
 

@@ -21,6 +21,7 @@ from .options import (
 )
 
 ITERATIONS = 5
+*FIRST, LAST = (method.text for method in ALIGNERS.values())
 ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads")
 
 
@@ -28,7 +29,7 @@ ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads
 @model_options
 @click.option(
     "--method", type=click.Choice(["attention", *ALIGNERS]), default="attention", show_default=True,
-    help=f"The model's attention, or {', '.join(method.text for method in ALIGNERS.values())}.",
+    help=f"The model's attention, {', '.join(FIRST)}, or {LAST}.",
 )  # fmt: skip
 @click.option("--src", type=FILE, help="Source text. [default: what the model was trained with]")
 @click.option("--trg", type=FILE, help="Target text, line by line the translation of --src.")

@@ -22,7 +22,7 @@ from .options import (
 )
 
 FORMAT_LIST = "\n".join(["\b", "FORMATS", *(f"  {name:<12} {format.text}" for name, format in FORMATS.items())])
-WITH_ALWAYS = [name for name, format in FORMATS.items() if format.always]
+WITH_ALWAYS = sorted(name for name, format in FORMATS.items() if format.always)
 
 
 @click.group()

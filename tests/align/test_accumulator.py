@@ -208,7 +208,13 @@ def count(n_batches):
         accumulator.add_attention(alphas, Batch(src_ids, masks[0], trg_ids, masks[1]))
     return accumulator
 
+def status(name):
+    return next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+
 work, n_batches = sys.argv[1], int(sys.argv[2])
+count(1).counts()  # compiles, which takes memory of its own
+open("/proc/self/clear_refs", "w").write("5")  # the peak starts anew
+before = status("VmRSS")
 accumulator = count(n_batches)
 if work == "add":
     counts = accumulator.counts()
@@ -218,13 +224,12 @@ if work == "add":
 else:
     accumulator._flush()
     n_cells = len(accumulator._matrix[0])
-peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(1024 * int(peak.split()[1]), n_cells)
+print(status("VmHWM") - before, n_cells)
 """
 
 
 def peak_bytes(work, n_batches):
-    """-> the most bytes that a new process held at once, and the cells it counted."""
+    """-> the most bytes that a new process held at once for counting, and the cells it counted."""
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"}  # large arrays go back to the system at once
     arguments = [sys.executable, "-c", PROGRAM, work, str(n_batches)]
     found = subprocess.run(arguments, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -6,35 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minnmt.align.accumulator import add_links, find_links
-from minnmt.align.sparse import offsets
-from minnmt.compiled import find_kernel, reading_mode
+from minnmt.compiled import reading_mode
 from minnmt.text.batches import Batch
 from tests.kernels.compared import compares
+from tests.kernels.csr import assert_same_bits, both, draw_csr
 
 if reading_mode():
     pytest.skip("MINNMT_KERNELS=numpy: there are only plain functions", allow_module_level=True)
-
-
-def draw_csr(rng, n_src, n_trg, share):
-    """A random matrix -> data, indices, indptr."""
-    cells = rng.random((n_src, n_trg)) < share
-    indices = np.nonzero(cells)[1].astype(np.int32)
-    return rng.random(len(indices)).astype(np.float32), indices, offsets(cells.sum(axis=1))
-
-
-def both(function, *arguments):
-    """A plain function's and its kernel's results on copies of the arguments; their dtypes must agree."""
-    found = []
-    for version in (function.plain, find_kernel(function.counterpart)):
-        copies = (a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
-        found.append(version(*copies))
-    assert [array.dtype for array in found[0]] == [array.dtype for array in found[1]]
-    return found
-
-
-def assert_same_bits(found):
-    for i, (plain, fast) in enumerate(zip(*found)):
-        assert plain.tobytes() == fast.tobytes(), f"result {i}: {plain} and {fast}"
 
 
 @compares(find_links)

@@ -10,11 +10,10 @@ from minnmt.align.selector import sentence_lists
 from minnmt.compiled import reading_mode
 from minnmt.text.batches import Batch
 from tests.kernels.compared import compares
+from tests.kernels.csr import assert_same_bits, both, draw_csr
 
 if reading_mode():
     pytest.skip("MINNMT_KERNELS=numpy: there are only plain functions", allow_module_level=True)
-
-from tests.kernels.test_counting import assert_same_bits, both, draw_csr  # noqa: E402  (it would skip too)
 
 
 @compares(best_cells)
