@@ -1,11 +1,11 @@
-"""The loops of the word aligners: which words meet, expected counts, normalisation, the best link of each word.
+"""The loops of the word aligners: co-occurrence, expected counts, normalisation, the best link of each word.
 
 They walk over the corpus one source word at a time, not one sentence at a time. A source word's row of the table is
 then spread out in an array as long as the target vocabulary, small enough for the cache, and the probability of a
-target word is one look-up away: no index from token pairs to cells has to be built, stored or read.
+target word is one look-up away: no index from token pairs to cells has to be built, stored or read. Notebook 06; the
+plain functions are in minnmt/align/cooccurrence.py and minnmt/align/model1.py, `text` is Occurrences of
+minnmt/align/bitext.py.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,174 +14,113 @@ from .jit import device_function, kernel
 LEAST = 1e-37  # the least probability stored: below it float32 loses digits, and the processor slows down
 
 
-class Meetings(NamedTuple):
-    """A bitext seen from its source words: they stand in sentences, and meet the target words there.
-
-    Row e stands at the occurrences o in starts[e] : starts[e + 1]. NULL may be a row too: it stands in every sentence.
+@kernel
+def cooccurrences(starts, first, length, trg_ids, n_trg):
+    """Fast, because
+    - a source word's sentences are read one after the other, and counts are kept in an array as long as the
+      vocabulary: neither a table of sentences nor a sort of token pairs is needed;
+    - a first pass counts the cells, so that each array has its size from the start.
     """
-
-    starts: np.ndarray  # (rows + 1) int64
-    first: np.ndarray  # (occurrences) int32, the first target token of the sentence
-    length: np.ndarray  # (occurrences) int32, how many target tokens it has
-    place: np.ndarray  # (occurrences) int32, the word's place in the sentence: 1, 2, ...; NULL is 0
-    entry: np.ndarray  # (occurrences) int64, where its position probabilities start, one for each target token
-    trg_ids: np.ndarray  # (target tokens) int32
-    n_trg: int
-
-
-class Cells(NamedTuple):
-    """The places of a sparse table: row e has the target ids indices[indptr[e] : indptr[e + 1]], in any order."""
-
-    indptr: np.ndarray  # (rows + 1) int64
-    indices: np.ndarray  # (cells) int32
-
-
-def all_pairs(meetings):
-    """Every (source token, target token) that meets -> its row, occurrence, target token, position entry."""
-    length = meetings.length.astype(np.int64)
-    occurrence = np.repeat(np.arange(len(length)), length)
-    step = np.arange(len(occurrence)) - np.repeat(np.cumsum(length) - length, length)
-    row = np.repeat(np.arange(len(meetings.starts) - 1), np.diff(meetings.starts))[occurrence]
-    return row, occurrence, meetings.first[occurrence] + step, meetings.entry[occurrence] + step
-
-
-def look_up(cells, row, trg, n_trg):
-    """-> the cell of each (row, trg), and whether there is one."""
-    keys = np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr)) * n_trg + cells.indices
-    order = np.append(np.argsort(keys), 0)  # a word beyond the last key is sought, in vain, at cell 0
-    wanted = row * n_trg + trg
-    cell = order[np.searchsorted(keys, wanted, sorter=order[:-1])]
-    return cell, (keys[cell] == wanted if len(keys) else np.zeros(len(cell), bool))
-
-
-def count_cells_numpy(row_cells, meetings):
-    """Fills row_cells (rows): how many different target words a row meets. Floats, exact to 16 million."""
-    row, _, token, _ = all_pairs(meetings)
-    keys = np.unique(row * meetings.n_trg + meetings.trg_ids[token])
-    row_cells[:] = np.bincount(keys // max(meetings.n_trg, 1), minlength=len(row_cells))
-
-
-@kernel(twin=count_cells_numpy)
-def count_cells(row_cells, meetings):
-    seen = np.full(meetings.n_trg, -1, np.int64)  # the last row that met this target word
-    for e in range(len(row_cells)):
+    n_rows = len(starts) - 1
+    indptr = np.zeros(n_rows + 1, np.int64)
+    seen = np.full(n_trg, -1, np.int64)  # the last row that has this target word
+    for e in range(n_rows):
         n = 0
-        for o in range(meetings.starts[e], meetings.starts[e + 1]):
-            start = meetings.first[o]
-            for trg in meetings.trg_ids[start : start + meetings.length[o]]:
+        for o in range(starts[e], starts[e + 1]):
+            for trg in trg_ids[first[o] : first[o] + length[o]]:
                 n += seen[trg] != e
                 seen[trg] = e
-        row_cells[e] = n
-
-
-def fill_cells_numpy(data, cells, meetings):
-    """Fills cells.indices with the words a row meets, in that order, and data with the number of sentences they share.
-
-    A word that comes twice in a sentence still counts once.
-    """
-    row, occurrence, token, _ = all_pairs(meetings)
-    keys = row * meetings.n_trg + meetings.trg_ids[token]
-    found, first, cell = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    cells.indices[:] = found[order] % max(meetings.n_trg, 1)
-    # a sentence is known by its first target token
-    together = np.unique(np.stack([cell, meetings.first[occurrence]]), axis=1)[0]
-    data[:] = np.bincount(together, minlength=len(data))[order]
-
-
-@kernel(twin=fill_cells_numpy)
-def fill_cells(data, cells, meetings):
-    met = np.empty(meetings.n_trg + 1, np.int32)  # the row's words so far
-    times = np.zeros(meetings.n_trg, np.float32)
-    last = np.full(meetings.n_trg, -1, np.int32)  # the sentence in which a word was met last
-    for e in range(len(cells.indptr) - 1):
+        indptr[e + 1] = indptr[e] + n
+    data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
+    found = np.empty(n_trg + 1, np.int32)  # the row's words so far
+    times = np.zeros(n_trg, np.float32)
+    bits = np.zeros((n_trg + 63) // 64, np.uint64)
+    last = np.full(n_trg, -1, np.int32)  # the sentence, known by its first token, that had the word last
+    for e in range(n_rows):
         n = 0
-        for o in range(meetings.starts[e], meetings.starts[e + 1]):
-            start = meetings.first[o]
-            for trg in meetings.trg_ids[start : start + meetings.length[o]]:
-                met[n] = trg  # stays only if it is new: no branch to mispredict
+        for o in range(starts[e], starts[e + 1]):
+            for trg in trg_ids[first[o] : first[o] + length[o]]:
+                found[n] = trg  # stays only if it is new: no branch to mispredict
                 n += times[trg] == 0
-                times[trg] += last[trg] != start
-                last[trg] = start
+                times[trg] += last[trg] != first[o]
+                last[trg] = first[o]
+        row, row_data = indices[indptr[e] : indptr[e + 1]], data[indptr[e] : indptr[e + 1]]
+        sort_words(found[:n], bits, row)
         for k in range(n):
-            trg = met[k]
-            cells.indices[cells.indptr[e] + k] = trg
-            data[cells.indptr[e] + k] = times[trg]
-            times[trg] = 0
-            last[trg] = -1
+            row_data[k] = times[row[k]]
+            times[row[k]] = 0
+            last[row[k]] = -1
+    return data, indices, indptr
 
 
-def add_scores_numpy(probs, cells, meetings, positions, totals):
-    """Adds to totals (target tokens) p(trg | src) * p(position) of every source word of the sentence.
+@device_function
+def sort_words(words, bits, out):
+    """out: the words, ascending, each of them once. `bits` has one for every word of the vocabulary, all 0.
 
-    Every pair that meets has its cell in probs (cells).
+    Where words are not too few, setting their bits and reading these off takes a fifth of the time of a sort.
     """
-    row, _, token, entry = all_pairs(meetings)
-    cell, _ = look_up(cells, row, meetings.trg_ids[token], meetings.n_trg)
-    totals += np.bincount(token, probs[cell] * positions[entry], minlength=len(totals))
+    if len(words) * 16 < len(bits):
+        out[:] = words
+        out.sort()
+        return
+    for word in words:
+        bits[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
+    n = 0
+    for w in range(len(bits)):
+        rest = bits[w]
+        bits[w] = 0
+        while rest != 0:
+            others = rest & (rest - np.uint64(1))  # all but the lowest
+            exponent = (np.float64(rest ^ others).view(np.int64) >> 52) - 1023  # of a power of two: its bit's place
+            out[n] = (w << 6) + exponent
+            n += 1
+            rest = others
 
 
-@kernel(twin=add_scores_numpy)
-def add_scores(probs, cells, meetings, positions, totals):
-    spread = np.zeros(meetings.n_trg, np.float64)  # doubles: a product of two small numbers must not vanish
-    for e in range(len(cells.indptr) - 1):
-        for c in range(cells.indptr[e], cells.indptr[e + 1]):
-            spread[cells.indices[c]] = probs[c]
-        for o in range(meetings.starts[e], meetings.starts[e + 1]):
-            start, entry, length = meetings.first[o], meetings.entry[o], meetings.length[o]
-            trg_ids = meetings.trg_ids[start : start + length]
+@kernel
+def token_probabilities(probs, indices, indptr, text, positions):
+    """Fast, because a row is spread out once and serves all its occurrences, whose target words lie side by side."""
+    totals = np.zeros(len(text.trg_ids))
+    spread = np.zeros(text.n_trg, np.float64)  # doubles: a product of two small numbers must not vanish
+    for e in range(len(indptr) - 1):
+        for c in range(indptr[e], indptr[e + 1]):
+            spread[indices[c]] = probs[c]
+        for o in range(text.starts[e], text.starts[e + 1]):
+            start, entry, length = text.first[o], text.entry[o], text.length[o]
+            trg_ids = text.trg_ids[start : start + length]
             position, total = positions[entry : entry + length], totals[start : start + length]
             for j in range(length):
                 total[j] += spread[trg_ids[j]] * position[j]
+    return totals
 
 
-def share_counts_numpy(probs, cells, meetings, positions, totals, mass):
-    """Every target token is shared out among the source words of its sentence, by their part of its total.
-
-    The shares replace the probabilities in probs (cells) and are added to mass, which is laid out as positions is.
+@kernel
+def expected_counts(probs, indices, indptr, text, positions, totals):
+    """Fast, because
+    - a row's probabilities and counts are spread out, each written back once;
+    - a multiplication by 1 / total takes the place of a division per token pair.
     """
-    row, _, token, entry = all_pairs(meetings)
-    cell, _ = look_up(cells, row, meetings.trg_ids[token], meetings.n_trg)
-    share = probs[cell] * positions[entry] / totals[token]
-    probs[:] = np.bincount(cell, share, minlength=len(probs))
-    mass += np.bincount(entry, share, minlength=len(mass))
-
-
-@kernel(twin=share_counts_numpy)
-def share_counts(probs, cells, meetings, positions, totals, mass):
-    spread = np.zeros(meetings.n_trg, np.float64)
-    count = np.zeros(meetings.n_trg, np.float64)
+    mass = np.zeros(len(positions))
+    spread = np.zeros(text.n_trg, np.float64)
+    count = np.zeros(text.n_trg, np.float64)
     inverse = 1 / totals
-    for e in range(len(cells.indptr) - 1):
-        for c in range(cells.indptr[e], cells.indptr[e + 1]):
-            spread[cells.indices[c]] = probs[c]
-        for o in range(meetings.starts[e], meetings.starts[e + 1]):
-            start, entry, length = meetings.first[o], meetings.entry[o], meetings.length[o]
-            trg_ids, part = meetings.trg_ids[start : start + length], inverse[start : start + length]
+    for e in range(len(indptr) - 1):
+        for c in range(indptr[e], indptr[e + 1]):
+            spread[indices[c]] = probs[c]
+        for o in range(text.starts[e], text.starts[e + 1]):
+            start, entry, length = text.first[o], text.entry[o], text.length[o]
+            trg_ids, part = text.trg_ids[start : start + length], inverse[start : start + length]
             position, moved = positions[entry : entry + length], mass[entry : entry + length]
             for j in range(length):
                 trg = trg_ids[j]
                 share = spread[trg] * position[j] * part[j]
                 count[trg] += share
                 moved[j] += share
-        for c in range(cells.indptr[e], cells.indptr[e + 1]):
-            trg = cells.indices[c]
+        for c in range(indptr[e], indptr[e + 1]):
+            trg = indices[c]
             probs[c] = count[trg]
             count[trg] = 0
-
-
-def normalise_rows_numpy(counts, indptr, alpha):
-    """counts (cells) -> probabilities, in place: each row divided by its sum.
-
-    With alpha > 0 variational Bayes, under a Dirichlet prior: exp(digamma(count + alpha) - digamma(row's sum)).
-    """
-    from scipy.special import digamma  # here, not above: it takes a quarter of a second to import
-
-    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    count = counts.astype(np.float64) + alpha
-    total = np.bincount(row, count, minlength=len(indptr) - 1)[row]
-    prob = np.exp(digamma(count) - digamma(total)) if alpha else count / np.where(total == 0, 1, total)
-    counts[:] = np.maximum(prob, LEAST)
+    return probs, mass
 
 
 @device_function
@@ -195,8 +134,9 @@ def exp_digamma(x):
     return (y + (1 / 24 - (37 / 5760 - 10313 / 2903040 / (y * y)) / (y * y)) / y) * np.exp(-below)
 
 
-@kernel(twin=normalise_rows_numpy)
+@kernel
 def normalise_rows(counts, indptr, alpha):
+    """Fast, because it has a digamma of its own, whose exponential needs no second exp, and works in place."""
     for e in range(len(indptr) - 1):
         row = counts[indptr[e] : indptr[e + 1]]
         total = 0.0
@@ -209,39 +149,25 @@ def normalise_rows(counts, indptr, alpha):
         for c in range(len(row)):
             count = exp_digamma(row[c] + alpha) if alpha > 0 else np.float64(row[c])
             row[c] = max(count * norm, LEAST)
+    return counts
 
 
-def best_links_numpy(probs, cells, meetings, positions, unseen, scores, links):
-    """Fills links (target tokens) with the place of the source word of the highest score, and scores with the latter.
-
-    The first of equals wins; a pair that has no cell has the probability `unseen`. The score of a token that meets
-    nothing is -1.
-    """
-    row, occurrence, token, entry = all_pairs(meetings)
-    cell, known = look_up(cells, row, meetings.trg_ids[token], meetings.n_trg)
-    prob = np.full(len(cell), unseen)
-    prob[known] = probs[cell[known]]
-    score, place = prob * positions[entry], meetings.place[occurrence]
-    order = np.lexsort((place, -score, token))
-    best = order[np.flatnonzero(np.diff(token[order], prepend=-1))]
-    scores[:] = -1
-    scores[token[best]], links[token[best]] = score[best], place[best]
-
-
-@kernel(twin=best_links_numpy)
-def best_links(probs, cells, meetings, positions, unseen, scores, links):
-    spread = np.full(meetings.n_trg, unseen, np.float64)
-    scores[:] = -1
-    for e in range(len(cells.indptr) - 1):
-        for c in range(cells.indptr[e], cells.indptr[e + 1]):
-            spread[cells.indices[c]] = probs[c]
-        for o in range(meetings.starts[e], meetings.starts[e + 1]):
-            start, entry, place = meetings.first[o], meetings.entry[o], meetings.place[o]
-            for j in range(meetings.length[o]):
-                score = spread[meetings.trg_ids[start + j]] * positions[entry + j]
+@kernel
+def best_links(probs, indices, indptr, text, positions, unseen):
+    """Fast, because a row is spread out once, and every token remembers its best source word so far."""
+    links, scores = np.zeros(len(text.trg_ids), np.int32), np.full(len(text.trg_ids), -1.0)
+    spread = np.full(text.n_trg, unseen, np.float64)
+    for e in range(len(indptr) - 1):
+        for c in range(indptr[e], indptr[e + 1]):
+            spread[indices[c]] = probs[c]
+        for o in range(text.starts[e], text.starts[e + 1]):
+            start, entry, place = text.first[o], text.entry[o], text.place[o]
+            for j in range(text.length[o]):
+                score = spread[text.trg_ids[start + j]] * positions[entry + j]
                 best = scores[start + j]
                 if score > best or (score == best and place < links[start + j]):
                     scores[start + j] = score
                     links[start + j] = place
-        for c in range(cells.indptr[e], cells.indptr[e + 1]):
-            spread[cells.indices[c]] = unseen
+        for c in range(indptr[e], indptr[e + 1]):
+            spread[indices[c]] = unseen
+    return links

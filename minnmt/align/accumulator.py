@@ -2,18 +2,46 @@
 
     count[f, e] += alpha   where alpha > threshold   (18)  f: source word, e: target word
 
-Links wait in a buffer; when it is full they are sorted by row and added to the matrix. Memory: 8 bytes for a stored
-cell, 16 while the matrix grows (the old and the new one), and a fixed part: 28 bytes a link of the buffer, some arrays
-as long as a vocabulary. A cell is a float32, exact enough up to 16 million links of weight 1.
+Links wait in a buffer; when it is full they are added to the matrix. Memory: 8 bytes for a stored cell, 16 while the
+matrix grows (the old and the new one), and a fixed part: 28 bytes a link of the buffer, 12 a link of one batch, some
+arrays as long as a vocabulary. A cell is a float32, exact enough up to 16 million links of weight 1. The attention
+itself comes from train/. Notebook 06.
 """
 
 import numpy as np
 
-from kernels.counting import Csr, Links, add_links, find_links, merge_cells
-
+from ..compiled import compiled
 from .counts import Counts
+from .sparse import offsets, rows_of
 
 BUFFER = 1 << 20  # links
+
+
+@compiled("counting.find_links")
+def find_links(alphas, batch, threshold):
+    """alphas (T,S,B), a Batch -> the weights above the threshold between two real words, their source ids, target ids.
+
+    All three (links).
+    """
+    real = (batch.trg_mask[:, None, :] > 0) & (batch.src_mask[None, :, :] > 0)
+    t, i, b = np.nonzero((alphas > np.float32(threshold)) & real)
+    return alphas[t, i, b], batch.src_ids[i, b].astype(np.int32), batch.trg_ids[t, b].astype(np.int32)
+
+
+@compiled("counting.add_links")
+def add_links(weights, src, trg, data, indices, indptr, n_trg):
+    """Links (weights, source ids, target ids) into a CSR matrix, which is used up -> data, indices, indptr of the sum.
+
+    It is matrix + coo_array((weights, (src, trg))), but in the order of arrival: a cell's links are added one after the
+    other, so its sum does not depend on how many links a buffer holds.
+    """
+    n_src = len(indptr) - 1
+    keys = np.concatenate([rows_of(indptr), src]) * n_trg + np.concatenate([indices, trg])
+    cells, cell = np.unique(keys, return_inverse=True)
+    count = np.zeros(len(cells), np.float32)
+    np.add.at(count, cell, np.concatenate([data, weights]))  # (18)
+    f, e = np.divmod(cells, n_trg)
+    return count, e.astype(np.int32), offsets(np.bincount(f, minlength=n_src))
 
 
 class Accumulator:
@@ -22,63 +50,47 @@ class Accumulator:
     def __init__(self, n_src, n_trg, threshold=0.1, buffer=BUFFER):
         self.n_src, self.n_trg, self.threshold = n_src, n_trg, threshold
         empty = Counts.empty(n_src, n_trg)
-        self._matrix = Csr(empty.data, empty.indices, empty.indptr)
-        self._buffer = empty_links(buffer)
+        self._matrix = empty.data, empty.indices, empty.indptr
+        self._buffer = np.empty(buffer, np.float32), np.empty(buffer, np.int32), np.empty(buffer, np.int32)
         self._n = 0  # links in the buffer
 
     def add_attention(self, alphas, batch):
         """alphas (T,S,B), a Batch -> add every weight above the threshold between two real words, eos included."""
-        T, S, B = alphas.shape
-        if alphas.size > len(self._buffer.weights) and T > 1:
-            for part in (slice(0, T // 2), slice(T // 2, T)):
-                shorter = batch._replace(trg_ids=batch.trg_ids[part], trg_mask=batch.trg_mask[part])
-                self.add_attention(alphas[part], shorter)
-            return
         assert batch.src_ids.max(initial=0) < self.n_src and batch.trg_ids.max(initial=0) < self.n_trg
-        if self._n + alphas.size > len(self._buffer.weights):
-            self._flush()
-        if alphas.size > len(self._buffer.weights):
-            self._buffer = empty_links(alphas.size)
-        room = Links(*(array[self._n :] for array in self._buffer))
-        self._n += find_links(np.ascontiguousarray(alphas), batch, self.threshold, room)
+        self._add(*find_links(np.ascontiguousarray(alphas), batch, self.threshold))
 
     def add(self, counts):
         """Add another matrix of the same size, such as another epoch's or another part of a corpus."""
         assert (counts.n_src, counts.n_trg) == (self.n_src, self.n_trg), "counts of another size"
-        room = len(self._buffer.weights)
-        for start in range(0, counts.n_cells, room):
-            self._flush()
-            cells = slice(start, min(start + room, counts.n_cells))
+        for start in range(0, counts.n_cells, len(self._buffer[0])):  # in parts: `rows` of all would take memory
+            cells = slice(start, min(start + len(self._buffer[0]), counts.n_cells))
             rows = np.searchsorted(counts.indptr, np.arange(cells.start, cells.stop), side="right") - 1
-            self._n = len(rows)
-            for array, values in zip(self._buffer, (counts.data[cells], rows, counts.indices[cells])):
-                array[: self._n] = values
+            self._add(counts.data[cells], rows, counts.indices[cells])
 
     def counts(self, info=None):
         """The matrix so far; it is not touched by what is added later."""
         self._flush()
-        data, indices, indptr = self._matrix
-        return Counts(indptr.copy(), indices.copy(), data.copy(), self.n_trg, info or {})
+        data, indices, indptr = (array.copy() for array in self._matrix)
+        return Counts(indptr, indices, data, self.n_trg, info or {})
+
+    def _add(self, *links):
+        """Put links (weights, source ids, target ids) into the buffer, which is emptied whenever it is full."""
+        done, room = 0, len(self._buffer[0])
+        while done < len(links[0]):
+            if self._n == room:
+                self._flush()
+            n = min(len(links[0]) - done, room - self._n)
+            for array, values in zip(self._buffer, links):
+                array[self._n : self._n + n] = values[done : done + n]
+            self._n += n
+            done += n
 
     def _flush(self):
         """Move the buffered links into the matrix."""
-        if not self._n:
-            return
-        links = Links(*(array[: self._n] for array in self._buffer))
-        new = Csr(np.empty(self._n, np.float32), np.empty(self._n, np.int32), np.empty(self.n_src + 1, np.int64))
-        n_new = add_links(links.weights, links, self._matrix, self.n_trg, new)
-        self._n = 0
-        if n_new:
-            new = Csr(new.data[:n_new], new.indices[:n_new], new.indptr)
-            n_cells = len(self._matrix.data) + n_new
-            data, indices = np.empty(n_cells, np.float32), np.empty(n_cells, np.int32)
-            merge_cells(data, indices, self._matrix, new)
-            self._matrix = Csr(data, indices, self._matrix.indptr + new.indptr)
-
-
-def empty_links(n):
-    """Room for n links."""
-    return Links(np.empty(n, np.float32), np.empty(n, np.int32), np.empty(n, np.int32))
+        if self._n:
+            links = (array[: self._n] for array in self._buffer)
+            self._matrix = add_links(*links, *self._matrix, self.n_trg)
+            self._n = 0
 
 
 def add_counts(parts):

@@ -1,6 +1,7 @@
 """Parallel sentences as flat arrays of word ids, and the same sentences seen from their source words.
 
-The word aligners (model1.py, fastalign.py, cooccurrence.py) work on the second form; kernels/aligners.py says why.
+The word aligners (model1.py, fastalign.py, cooccurrence.py) work on the second form, Occurrences; kernels/aligners.py
+says why. Tokenizing is not done here: lines are cut at spaces. Notebook 06.
 """
 
 from collections import defaultdict
@@ -10,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.aligners import Cells, Meetings, count_cells, fill_cells
+from ..compiled import compiled
+from .sparse import offsets, rows_of
 
 
 @dataclass
@@ -61,8 +63,7 @@ class Bitext:
 
 def _flat(sentences):
     """Lists of ids -> (ids, starts)."""
-    starts = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, sentences), np.int64, len(sentences)), out=starts[1:])
+    starts = offsets(np.fromiter(map(len, sentences), np.int64, len(sentences)))
     return np.fromiter(chain.from_iterable(sentences), np.int32, starts[-1]), starts
 
 
@@ -80,7 +81,7 @@ def _number(lines):
 def _select(ids, starts, kept):
     """The sentences of one side for which `kept` is true."""
     lengths = np.diff(starts)
-    return ids[np.repeat(kept, lengths)], np.concatenate([[0], np.cumsum(lengths[kept])])
+    return ids[np.repeat(kept, lengths)], offsets(lengths[kept])
 
 
 class Shapes(NamedTuple):
@@ -106,8 +107,9 @@ class Shapes(NamedTuple):
 
     def columns(self):
         """Every target word of every shape -> j (from 1), S, T, how many sentence pairs have it."""
-        j = np.arange(1, self.T.sum() + 1) - np.repeat(np.cumsum(self.T) - self.T, self.T)
-        return j, *(np.repeat(a, self.T) for a in (self.S, self.T, self.n_pairs))
+        starts = offsets(self.T)
+        shape = rows_of(starts)
+        return np.arange(1, len(shape) + 1) - starts[shape], self.S[shape], self.T[shape], self.n_pairs[shape]
 
 
 def find_shapes(bitext):
@@ -116,33 +118,72 @@ def find_shapes(bitext):
     width = T.max(initial=0) + 1
     keys, of_pair, n_pairs = np.unique(S * width + T, return_inverse=True, return_counts=True)
     S, T = np.divmod(keys, width)
-    return Shapes(S, T, n_pairs, np.concatenate([[0], np.cumsum((S + 1) * T)])), of_pair
+    return Shapes(S, T, n_pairs, offsets((S + 1) * T)), of_pair
 
 
-def find_meetings(bitext, shapes, of_pair):
+class Occurrences(NamedTuple):
+    """A bitext seen from its source words: in which sentences each occurs, and with which target words.
+
+    Row e occurs at o in starts[e] : starts[e + 1]. The last row is NULL, which occurs in every sentence.
+    """
+
+    starts: np.ndarray  # (rows + 1) int64
+    first: np.ndarray  # (occurrences) int32, the first target token of the sentence
+    length: np.ndarray  # (occurrences) int32, how many target tokens it has
+    place: np.ndarray  # (occurrences) int32, the word's place in the sentence: 1, 2, ...; NULL is 0
+    entry: np.ndarray  # (occurrences) int64, where its position probabilities start, one for each target token
+    trg_ids: np.ndarray  # (target tokens) int32
+    n_trg: int
+
+    def token_pairs(self):
+        """Every (source token, target token) of a sentence -> its row, occurrence, target token, position entry."""
+        starts = offsets(self.length)
+        occurrence = rows_of(starts)
+        step = np.arange(len(occurrence)) - starts[occurrence]
+        row = rows_of(self.starts)[occurrence]
+        return row, occurrence, self.first[occurrence] + step, self.entry[occurrence] + step
+
+    def cooccurrences(self):
+        """In how many sentence pairs do two words occur? -> CSR: data, indices, indptr; 8 bytes a cell."""
+        return cooccurrences(self.starts, self.first, self.length, self.trg_ids, self.n_trg)
+
+
+def find_occurrences(bitext, shapes, of_pair):
     """The bitext sorted by source word, NULL behind the last: 20 bytes a source token, nothing a token pair."""
     n_pairs, n_tokens = len(bitext), len(bitext.src_ids)
-    lengths, T = bitext.src_lengths, bitext.trg_lengths
+    T = bitext.trg_lengths
     words = np.concatenate([bitext.src_ids, np.full(n_pairs, bitext.n_src, np.int64)])
-    pair = np.concatenate([np.repeat(np.arange(n_pairs), lengths), np.arange(n_pairs)])
+    pair = np.concatenate([rows_of(bitext.src_starts), np.arange(n_pairs)])
     place = np.zeros(len(words), np.int64)
-    place[:n_tokens] = np.arange(1, n_tokens + 1) - np.repeat(bitext.src_starts[:-1], lengths)
+    place[:n_tokens] = np.arange(1, n_tokens + 1) - bitext.src_starts[pair[:n_tokens]]
     # numpy sorts numbers faster than it can say in which order they were, so that goes into the number
     order = np.sort(words * len(words) + np.arange(len(words))) % max(len(words), 1)
     pair, place = pair[order], place[order]
-    starts = np.zeros(bitext.n_src + 2, np.int64)
-    np.cumsum(np.bincount(words, minlength=bitext.n_src + 1), out=starts[1:])
+    starts = offsets(np.bincount(words, minlength=bitext.n_src + 1))
     entry = shapes.blocks[of_pair[pair]] + place * T[pair]
     first, length, place = (a.astype(np.int32) for a in (bitext.trg_starts[pair], T[pair], place))
-    return Meetings(starts, first, length, place, entry, bitext.trg_ids, bitext.n_trg)
+    return Occurrences(starts, first, length, place, entry, bitext.trg_ids, bitext.n_trg)
 
 
-def find_cells(meetings):
-    """A cell for any two words that meet, 8 bytes each -> (Cells, in how many sentence pairs they do, float32)."""
-    row_cells = np.zeros(len(meetings.starts) - 1, np.float32)
-    count_cells(row_cells, meetings)
-    indptr = np.zeros(len(row_cells) + 1, np.int64)
-    np.cumsum(row_cells, dtype=np.int64, out=indptr[1:])
-    cells, n_pairs = Cells(indptr, np.zeros(indptr[-1], np.int32)), np.zeros(indptr[-1], np.float32)
-    fill_cells(n_pairs, cells, meetings)
-    return cells, n_pairs
+@compiled("aligners.cooccurrences")
+def cooccurrences(starts, first, length, trg_ids, n_trg):
+    """Fields of Occurrences -> the number of sentence pairs in which two words occur: data, indices, indptr.
+
+    A word that occurs twice in a sentence still counts once.
+    """
+    n_rows, n_tokens = len(starts) - 1, len(trg_ids)
+    null = slice(*starts[-2:])  # NULL occurs in every sentence, so there they all are, known by their first token
+    paired = length > 0
+    src = incidence(first[paired], rows_of(starts)[paired], (n_tokens, n_rows))
+    trg = incidence(np.repeat(first[null], length[null]), trg_ids, (n_tokens, n_trg))
+    together = (src.T @ trg).tocsr().sorted_indices()
+    return together.data, together.indices.astype(np.int32), together.indptr.astype(np.int64)
+
+
+def incidence(sentence, word, shape):
+    """The sentence and the word of every token -> (sentences, words) a csr_array: 1 where the word occurs."""
+    from scipy.sparse import coo_array  # here, not above: it takes 0.1 s to import
+
+    matrix = coo_array((np.ones(len(word), np.float32), (sentence, word)), shape).tocsr()
+    matrix.data[:] = 1  # it had summed up words that occur twice
+    return matrix

@@ -3,51 +3,53 @@
     by source:  p(target | source) = count / sum of its row      (19)
     by target:  p(source | target) = count / sum of its column
 
-The first cannot change the order within a row, the second can. Ties go to the lower id. Notebook 07.
+The first cannot change the order within a row, the second can. Ties go to the lower id. How candidates become the list
+of a sentence is in selector.py. Notebook 07.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.lists import best_cells
+from ..compiled import compiled
+from .sparse import SparseTable, offsets, rows_of
 
 
-@dataclass
-class Candidates:
-    """Source id i: the target ids ids[indptr[i] : indptr[i + 1]], best first, with their probabilities."""
-
-    indptr: np.ndarray  # (Vs + 1) int64
-    ids: np.ndarray  # int32
-    probs: np.ndarray  # float32
-    n_trg: int
+class Candidates(SparseTable):
+    """A sparse table of probabilities; the target ids of a row are best first."""
 
     @property
-    def n_src(self):
-        return len(self.indptr) - 1
+    def ids(self):
+        return self.indices
 
-    def row(self, src_id):
-        """The candidates of one source id and their probabilities, best first."""
-        cells = slice(self.indptr[src_id], self.indptr[src_id + 1])
-        return self.ids[cells], self.probs[cells]
+    @property
+    def probs(self):
+        return self.data
 
 
 def probabilities(counts, by="source"):
     """counts -> (cells) every cell's share of its row ("source") or of its column ("target")."""
     ids, n = (counts.rows, counts.n_src) if by == "source" else (counts.indices, counts.n_trg)
     sums = np.bincount(ids, weights=counts.data, minlength=n)
-    return (counts.data / np.where(sums == 0, 1, sums)[ids]).astype(np.float32)
+    return (counts.data / np.where(sums == 0, 1, sums)[ids]).astype(np.float32)  # (19)
+
+
+@compiled("lists.best_cells")
+def best_cells(scores, indptr, n, least):
+    """scores (cells) of a sparse table -> the cells of the n best of each row, best first, none below `least`.
+
+    Ties go to the lower column. They are (best), where row i has those from best_indptr[i] on: (rows + 1).
+    """
+    rows = rows_of(indptr)
+    order = np.lexsort((-scores, rows))
+    rank = np.arange(len(order)) - indptr[rows]
+    best = order[(rank < n) & (scores[order] >= np.float32(least))]
+    return best, offsets(np.bincount(rows[best], minlength=len(indptr) - 1))
 
 
 def best_candidates(counts, n, by="source", min_prob=0.0):
     """The n best of every row, those with a probability below min_prob left out."""
-    n = min(n, counts.n_trg)
     probs = probabilities(counts, by)
-    chosen = np.empty(int(np.minimum(np.diff(counts.indptr), n).sum()), np.int64)
-    indptr = np.empty_like(counts.indptr)
-    best_cells(probs, counts.indptr, n, min_prob, chosen, indptr)
-    chosen = chosen[: indptr[-1]]
-    return Candidates(indptr, counts.indices[chosen], probs[chosen], counts.n_trg)
+    best, indptr = best_cells(probs, counts.indptr, min(n, counts.n_trg), min_prob)
+    return Candidates(indptr, counts.indices[best], probs[best], counts.n_trg)
 
 
 def random_candidates(n_src, n_trg, n, seed=1):

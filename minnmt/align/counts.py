@@ -1,8 +1,7 @@
-"""Source-to-target counts: a sparse matrix with a row per source id, of which only the touched cells are stored.
+"""Alignment counts: a sparse table of how much each target word belongs to each source word, and alignments.npz.
 
 A cell holds the attention that a target word has paid to a source word, summed over a corpus; the tables of the
-statistical aligners have the same form. Kept as CSR (indptr, indices, data), 8 bytes a cell, in memory and in
-alignments.npz. Notebook 06 watches it grow.
+statistical aligners have the same form. How counts grow is in accumulator.py. Notebook 06.
 """
 
 import json
@@ -12,35 +11,14 @@ import numpy as np
 
 from ..arrays import load_arrays, save_arrays
 from ..errors import UserError
+from .sparse import SparseTable
 
 
 @dataclass
-class Counts:
-    """Row i: the cells indices[indptr[i] : indptr[i + 1]], ascending, with the weights data[...]."""
+class Counts(SparseTable):
+    """A sparse table of weights; the target ids of a row are ascending."""
 
-    indptr: np.ndarray  # (Vs + 1) int64
-    indices: np.ndarray  # (cells) int32, target ids
-    data: np.ndarray  # (cells) float32
-    n_trg: int
     info: dict = field(default_factory=dict)  # where they come from: method, threshold, epochs, pairs
-
-    @property
-    def n_src(self):
-        return len(self.indptr) - 1
-
-    @property
-    def n_cells(self):
-        return len(self.indices)
-
-    def row(self, src_id):
-        """The target ids and weights of one source id."""
-        cells = slice(self.indptr[src_id], self.indptr[src_id + 1])
-        return self.indices[cells], self.data[cells]
-
-    @property
-    def rows(self):
-        """(cells) the source id of every cell."""
-        return np.repeat(np.arange(self.n_src), np.diff(self.indptr))
 
     @classmethod
     def empty(cls, n_src, n_trg, info=None):
@@ -49,11 +27,10 @@ class Counts:
     @classmethod
     def from_cells(cls, src_ids, trg_ids, weights, n_src, n_trg, info=None):
         """Cells in any order, each (source, target) once."""
-        order = np.lexsort((trg_ids, src_ids))
-        indptr = np.zeros(n_src + 1, np.int64)
-        np.cumsum(np.bincount(src_ids, minlength=n_src), out=indptr[1:])
-        indices, data = np.asarray(trg_ids)[order], np.asarray(weights)[order]
-        return cls(indptr, indices.astype(np.int32), data.astype(np.float32), n_trg, info or {})
+        from scipy.sparse import coo_array
+
+        cells = np.asarray(weights, np.float32), (src_ids, trg_ids)
+        return cls.from_matrix(coo_array(cells, shape=(n_src, n_trg)), info or {})
 
     def save(self, path):
         """Write alignments.npz; the file is either complete or untouched."""
@@ -81,7 +58,7 @@ class Counts:
             and len(self.indptr) > 0
             and self.indptr[0] == 0
             and self.indptr[-1] == len(self.indices) == len(self.data)
-            and (np.diff(self.indptr) >= 0).all()
+            and (self.indptr[1:] >= self.indptr[:-1]).all()  # a difference may wrap around
             and (len(self.indices) == 0 or 0 <= self.indices.min() <= self.indices.max() < self.n_trg)
             and self._ascending()
             and bool(np.isfinite(self.data).all() and (self.data >= 0).all())

@@ -8,7 +8,7 @@ With S source and T target words the position probabilities are
 and the tension is learned, by a few gradient steps after each iteration but the first. Defaults, start and number of
 updates are those of the C++ program with -d -o -v, and so are two slips in its gradient (see `found_mean` and
 `model_mean`): without them the tension nearly doubles and some 4 % of the links change. Its option -r is this on the
-swapped bitext; without -d it is model1.py.
+swapped bitext; without -d it is model1.py. Notebook 06.
 """
 
 import functools

@@ -1,15 +1,16 @@
-"""Where a selector's counts come from: files beside the model, files anywhere, or nothing at all."""
+"""Where a selector's counts come from: files beside the model, files anywhere, or nothing at all.
+
+Selectors themselves, the controls among them, are in selector.py. Notebook 07.
+"""
 
 from pathlib import Path
 
 from ..errors import UsageError, UserError
 from .accumulator import add_counts
-from .candidates import best_candidates, random_candidates
+from .aligners import ALIGNERS
+from .candidates import best_candidates
 from .counts import Counts
-from .selector import FrequentSelector, Selector
-
-METHODS = ("model1", "fastalign", "cooc")
-CONTROLS = ("frequent", "random")  # selectors that need no counts
+from .selector import CONTROLS, Selector
 
 
 def counts_path(name, directory):
@@ -43,20 +44,19 @@ def missing(path, directory):
     there = sorted(p.name[len("alignments.") : -len(".npz")] for p in Path(directory or ".").glob("alignments.*.npz"))
     known = f"; beside the model are: {', '.join(there)}" if directory and there else ""
     align = f"python cli.py align -m {directory}" if directory else "python cli.py align"
-    if path.name in METHODS:
+    if path.name in ALIGNERS:
         align += f" --method {path.name}"
     return f"{path} does not exist: counts are made by training from its second epoch on, or by {align}{known}"
 
 
 def make_selector(names, directory, n, n_src, n_trg, by="source", min_prob=0.0, frequent=0):
-    """The selector of n candidates a source word from the named counts, or from a control."""
-    if len(names) > 1 and set(names) & set(CONTROLS):
-        raise UsageError(f"--counts {' and '.join(names)}: frequent and random stand alone")
-    if list(names) in (["frequent"], ["random"]) and (by != "source" or min_prob):
+    """The selector of n candidates per source word from the named counts, or from a control."""
+    controls = [name for name in names if name in CONTROLS]
+    if controls and len(names) > 1:
+        raise UsageError(f"--counts {' and '.join(names)}: {' and '.join(CONTROLS)} stand alone")
+    if controls and (by != "source" or min_prob):
         raise UsageError(f"--by and --min-prob do not go with --counts {names[0]}, which counts nothing")
-    if list(names) == ["frequent"]:
-        return FrequentSelector(n, n_trg, frequent)
-    if list(names) == ["random"]:
-        return Selector(random_candidates(n_src, n_trg, n), frequent)
+    if controls:
+        return CONTROLS[names[0]](n, n_src, n_trg, frequent)
     counts = load_counts(names, directory, n_src, n_trg)
     return Selector(best_candidates(counts, n, by, min_prob), frequent)

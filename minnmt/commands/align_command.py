@@ -4,6 +4,7 @@ import os
 
 import click
 
+from ..align.aligners import ALIGNERS, ITERATING
 from ..errors import UsageError
 from .options import (
     FILE,
@@ -20,14 +21,15 @@ from .options import (
 )
 
 ITERATIONS = 5
+*FIRST, LAST = (method.text for method in ALIGNERS.values())
 ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads")
 
 
 @click.command()
 @model_options
 @click.option(
-    "--method", type=click.Choice(["attention", "model1", "fastalign", "cooc"]), default="attention",
-    show_default=True, help="The model's attention, IBM Model 1, fast_align's model, or co-occurrence.",
+    "--method", type=click.Choice(["attention", *ALIGNERS]), default="attention", show_default=True,
+    help=f"The model's attention, {', '.join(FIRST)}, or {LAST}.",
 )  # fmt: skip
 @click.option("--src", type=FILE, help="Source text. [default: what the model was trained with]")
 @click.option("--trg", type=FILE, help="Target text, line by line the translation of --src.")
@@ -37,7 +39,7 @@ ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads
 @click.option("--threshold", type=Number(0, 1, max_open=True), help="Count only attention above this. [default: 0.1]")
 @click.option("--learning-rate", type=Number(0, min_open=True), help="Of the epoch. [default: where training ended]")
 @click.option("--save-model", type=FILE, help="Write the parameters after the epoch to this .npz; else they are lost.")
-@click.option("--iterations", type=POSITIVE, help=f"Of model1 and fastalign. [default: {ITERATIONS}]")
+@click.option("--iterations", type=POSITIVE, help=f"Of {' and '.join(ITERATING)}. [default: {ITERATIONS}]")
 @click.option("--pharaoh", type=FILE, help="With a model: also write word links i-j, a line for each pair.")
 @click.option("--table", type=FILE, help="Without a model: write source, target, ln p(target | source) a line.")
 @click.option("--threads", type=POSITIVE, help="Threads that share the attention's work. [default: as train]")
@@ -59,8 +61,8 @@ def align(method, src, trg, **options):
         raise UsageError("--src and --trg: only one text can come from standard input (-)")
     if method != "attention":
         refuse(options, ATTENTION_ONLY, "goes with --method attention")
-    if method in ("attention", "cooc"):
-        refuse(options, ("iterations",), "goes with --method model1 and fastalign")
+    if method not in ITERATING:
+        refuse(options, ("iterations",), f"goes with --method {' and '.join(ITERATING)}")
     if options["frozen"]:
         refuse(options, ("learning_rate", "save_model"), "does not go with --frozen, which changes nothing")
     if src and method != "attention" and not (options["directory"] or options["npz"]):

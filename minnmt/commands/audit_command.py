@@ -112,8 +112,9 @@ def text_from_options(input_path, reference, model):
 
 def ranking_from_options(options, model):
     """Where missing words are looked up; None for the controls, which have no counts."""
-    from ..align.sources import CONTROLS, load_counts
-    from ..report.divergence import Ranking
+    from ..align.ranking import Ranking
+    from ..align.selector import CONTROLS
+    from ..align.sources import load_counts
 
     if set(options["counts"]) & set(CONTROLS):
         return None

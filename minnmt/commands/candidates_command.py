@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from ..align.formats import ALWAYS, FORMATS, USE
+from ..align.formats import FORMATS
 from ..errors import UsageError, UserError
 from .options import (
     COUNTS_OPTIONS,
@@ -21,7 +21,8 @@ from .options import (
     pipelines_from_options,
 )
 
-FORMAT_LIST = "\n".join(["\b", "FORMATS", *(f"  {name:<12} {text}" for name, text in FORMATS.items())])
+FORMAT_LIST = "\n".join(["\b", "FORMATS", *(f"  {name:<12} {format.text}" for name, format in FORMATS.items())])
+WITH_ALWAYS = sorted(name for name, format in FORMATS.items() if format.always)
 
 
 @click.group()
@@ -73,14 +74,15 @@ def inspect(word, n, by, counts, **options):
     WORD is a raw word (with BPE, each of its units is shown) or a unit as the vocabulary spells it. "rank back" is
     the place of WORD among the source words of the target word.
     """
-    from ..align.inspect import Table, find_units, format_list
+    from ..align.inspect import find_units, format_list
+    from ..align.ranking import Ranking
 
     src, trg = pipelines_from_options(options)
     units = find_units(word, src, "source")
-    table = Table(load_named_counts(options, counts, src, trg), by)
+    ranking = Ranking(load_named_counts(options, counts, src, trg), n, by)
     if units.note:
         click.echo(f"{word}: {units.note}", err=True)
-    click.echo("\n\n".join(format_list(table, src_id, n, src.vocab, trg.vocab) for src_id in dict.fromkeys(units.ids)))
+    click.echo("\n\n".join(format_list(ranking, src_id, src.vocab, trg.vocab) for src_id in dict.fromkeys(units.ids)))
 
 
 @candidates.command()
@@ -98,7 +100,8 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
 
     If it is not, the ranks show which --topn would bring it. With BPE, each unit of the word is looked up.
     """
-    from ..align.inspect import Table, describe_units, find_reason, find_units, format_reasons, list_size
+    from ..align.inspect import describe_units, find_units, format_reasons
+    from ..align.ranking import Ranking
     from ..text.vocab import EOS
 
     src, trg = pipelines_from_options(options)
@@ -109,11 +112,11 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
     for name, note in (("sentence", describe_units(src_units, src.vocab, "source")), (target_word, units.note)):
         if note:
             click.echo(f"{name}: {note}", err=True)
-    size = list_size(counts, src_ids, topn, by, frequent, min_prob)
+    ranking = Ranking(counts, topn, by, min_prob, frequent)
+    size = ranking.list_size(src_ids)
     click.echo(f"the list: {size:,} of {counts.n_trg:,} target words, from {len(src_ids)} source units (eos is one)\n")
-    table = Table(counts, by)
-    reasons = [find_reason(table, src_ids, trg_id, topn, frequent, min_prob) for trg_id in units.ids]
-    click.echo(format_reasons(reasons, target_word, units.pieces, src.vocab, trg.vocab))
+    reasons = [ranking.reason(src_ids, trg_id) for trg_id in units.ids]
+    click.echo(format_reasons(ranking, reasons, target_word, units.pieces, src.vocab, trg.vocab))
 
 
 @candidates.command()
@@ -153,8 +156,9 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     from ..align.candidates import best_candidates
     from ..align.formats import export_candidates
 
-    if frequent and name not in ALWAYS:
-        raise UsageError(f"--frequent goes with {' and '.join(ALWAYS)}: {name} has no words that are always included")
+    if frequent and name not in WITH_ALWAYS:
+        formats = " and ".join(WITH_ALWAYS)
+        raise UsageError(f"--frequent goes with {formats}: {name} has no words that are always included")
     check_outputs([output], [*model_files(options), *counts_files({**options, "counts": counts})])
     if output == "-" and sys.stdout is None:
         raise UserError("standard output is closed: there is nowhere to write to")
@@ -165,7 +169,7 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     written = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
     if written.n_left_out:
         click.echo(f"left out: candidates that this format cannot spell ({written.n_left_out:,})", err=True)
-    use = USE[name].format(path=output, always=2, topn=topn)
+    use = FORMATS[name].use.format(path=output, always=2, topn=topn)
     click.echo(f"wrote {written.n_candidates:,} candidates of {written.n_src:,} source words to {output}", err=True)
     click.echo(f"use: {use}", err=True)
 
@@ -199,8 +203,8 @@ def import_(file, name, output, overwrite, **options):
     if not counts.n_cells:
         raise UserError(f"{file} ({name}): there is no candidate in it; nothing was written")
     counts.save(output)
-    n_rows = int((counts.indptr[1:] > counts.indptr[:-1]).sum())
-    click.echo(f"{file} ({name}): {counts.n_cells:,} candidates of {n_rows:,} source words, now in {output}", err=True)
+    size = f"{counts.n_cells:,} candidates of {counts.n_rows:,} source words"
+    click.echo(f"{file} ({name}): {size}, now in {output}", err=True)
 
 
 @candidates.command(epilog=FORMAT_LIST)

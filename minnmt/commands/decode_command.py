@@ -141,7 +141,8 @@ def translate_all(translator, options):
 
 def replacer_from_options(options, model):
     """What finds words for UNK; None to leave them."""
-    from ..align.sources import CONTROLS, load_counts
+    from ..align.selector import CONTROLS
+    from ..align.sources import load_counts
     from ..search.unknown import Replacer
 
     method = options["replace_unk"]

@@ -3,7 +3,8 @@
 import textwrap
 from collections import Counter
 
-from .divergence import AT_ONCE, BELOW, LATER, NEVER, SCORES
+from ..align.ranking import BELOW, NEVER
+from .divergence import AT_ONCE, LATER, SCORES
 
 WIDTH = 100
 MOST_WORDS = 10

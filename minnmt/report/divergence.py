@@ -6,20 +6,20 @@ If the list has every unit of the full output, only the scores changed: probabil
 or hypotheses that left the list no longer take places in the beam.
 """
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
 
-from ..align.candidates import best_candidates
+from ..align.ranking import BELOW, NEVER
 from ..search.forced import each_batch, forced_steps
 from ..text.vocab import EOS
 
 AT_ONCE, LATER, SCORES = "missing at the first difference", "missing later", "no word is missing"
 KINDS = (AT_ONCE, LATER, SCORES)
 
-BEYOND, BELOW, NEVER = "beyond n", "below --min-prob", "never linked"
 LADDER = (20, 50, 100, 200, 500, 1000)  # values of n that a user may try next
 
 
@@ -43,7 +43,7 @@ class Missing:
     prob: float | None = None  # there
     sources: list | None = None  # of Source, the best rank first; None if there are no counts to look into
     needed_n: int | None = None  # the smallest n that brings it into the list
-    why: str | None = None  # BEYOND, BELOW or NEVER
+    why: str | None = None  # BEYOND, BELOW or NEVER of align/ranking.py
 
 
 @dataclass
@@ -62,27 +62,17 @@ class Divergence:
     missing: Missing | None = None
 
 
-class Ranking:
-    """All that the counts link with a source word, however far down, to find the n that would bring a target word."""
-
-    def __init__(self, counts, n, by="source", min_prob=0.0):
-        self.candidates = best_candidates(counts, counts.n_trg, by)
-        self.n, self.min_prob = n, np.float32(min_prob)
-
-    def source(self, unit, src_id, trg_id):
-        """One source unit's Source for a target word."""
-        ids, probs = self.candidates.row(src_id)
-        places = np.flatnonzero(ids == trg_id)
-        return Source(unit, int(places[0]) + 1, float(probs[places[0]])) if len(places) else Source(unit, None, None)
-
-    def explain(self, missing, src_units, src_ids):
-        """Fill in a Missing: the sentence's source units (eos among them) that could have brought it."""
-        pairs = dict.fromkeys(zip(src_units, src_ids))  # a repeated unit once
-        sources = [self.source(unit, i, missing.id) for unit, i in pairs]
-        linked = sorted((s for s in sources if s.rank), key=lambda s: s.rank)
-        missing.sources = linked + [s for s in sources if not s.rank]
-        missing.needed_n = next((s.rank for s in linked if s.prob >= self.min_prob), None)
-        missing.why = BEYOND if missing.needed_n else BELOW if linked else NEVER
+def explain(missing, ranking, src_units, src_ids):
+    """Fill in a Missing: the sentence's source units (eos among them) that could have brought it."""
+    reason = ranking.reason(src_ids, missing.id)
+    links = {link.src_id: link for link in reason.links}
+    sources = []
+    for unit, src_id in dict.fromkeys(zip(src_units, src_ids)):  # a repeated unit once
+        link = links.get(src_id)
+        sources.append(Source(unit, link.rank, link.prob) if link else Source(unit, None, None))
+    missing.sources = sorted(sources, key=lambda source: source.rank or math.inf)
+    missing.needed_n = reason.needed.rank if reason.needed else None
+    missing.why = reason.why_missing
 
 
 def part(full_ids, list_ids, listed):
@@ -125,7 +115,7 @@ def explain_missing(divergences, decodings, src_ids, params, ranking=None, n_thr
     for d, translation, ids, (rank, prob) in zip(chosen, full, src, places):
         d.missing.rank, d.missing.prob = rank, prob
         if ranking:
-            ranking.explain(d.missing, [*translation.src_units, "eos"], [*ids, EOS])
+            explain(d.missing, ranking, [*translation.src_units, "eos"], [*ids, EOS])
 
 
 def ranks_after(src, prefixes, words, params, n_threads=1):

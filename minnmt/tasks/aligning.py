@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from ..align.accumulator import Accumulator
+from ..align.aligners import find_aligner
 from ..align.bitext import Bitext
-from ..align.cooccurrence import cooccurrence_counts, train_cooccurrence
-from ..align.fastalign import train_fastalign
 from ..align.links import format_pharaoh
-from ..align.model1 import NEGLIGIBLE, pharaoh_lines, train_model1
+from ..align.model1 import NEGLIGIBLE, pharaoh_lines
 from ..errors import UsageError, UserError
 from ..files import read_lines, read_parallel
 from ..text.parallel import Split, encode_pairs, load_split
@@ -23,7 +22,6 @@ from ..train.updates import Updater
 from .validation import attention_links
 
 ELSEWHERE = 0.0001  # the learning rate for a model of which only the parameters are known
-ALIGNERS = {"model1": train_model1, "fastalign": train_fastalign, "cooc": train_cooccurrence}
 
 
 def last_learning_rate(directory, settings):
@@ -92,14 +90,14 @@ def train_aligner(method, bitext, iterations, status):
         status.line(f"iteration {iteration}: cross entropy {bits:.2f} bits a word{', ' + extra if extra else ''}")
 
     began = time.monotonic()
-    aligner = ALIGNERS[method](bitext, iterations, report)
+    aligner = find_aligner(method)(bitext, iterations, report)
     links = aligner.links(bitext)
     status.line(f"{len(bitext):,} pairs in {time.monotonic() - began:.2f} s")
     return aligner, links
 
 
 def align_units(method, model, split, iterations, status):
-    """Train a statistical aligner on a model's units -> its table, word links as Pharaoh lines."""
+    """Train a statistical aligner on a model's units -> its counts, word links as Pharaoh lines."""
     src_units, trg_units = [model.src.units(s) for s in split.src], [model.trg.units(t) for t in split.trg]
     src, trg = map(model.src.vocab.encode, src_units), map(model.trg.vocab.encode, trg_units)
     bitext = Bitext.from_lists(list(src), list(trg), len(model.src.vocab), len(model.trg.vocab))
@@ -109,8 +107,7 @@ def align_units(method, model, split, iterations, status):
         src_words, trg_words = word_numbers(src, model.src), word_numbers(trg, model.trg)
         places = links[bitext.trg_starts[k] : bitext.trg_starts[k + 1]].tolist()
         lines.append(format_pharaoh({(src_words[i], trg_words[j]) for j, i in enumerate(places) if i >= 0}))
-    # the counts themselves, because p(source | target) cannot be had from a table of p(target | source)
-    return cooccurrence_counts(bitext) if method == "cooc" else aligner.table, lines
+    return aligner.counts, lines
 
 
 def align_text(method, src, trg, iterations, status):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from minnmt.align.bitext import Bitext, find_meetings, find_shapes
+from minnmt.align.bitext import Bitext, find_occurrences, find_shapes
 
 LINES = ["das  haus", "", "das\tist das ", "ein buch"], ["the house", "nothing here", "", "a book"]
 
@@ -44,18 +44,18 @@ def test_nothing_may_be_left(lines):
     assert len(kept) == 0 and kept.src_starts.tolist() == [0] and kept.src_starts.dtype == np.int64
 
 
-def test_meetings_find_every_word_of_every_sentence():
+def test_occurrences_find_every_word_of_every_sentence():
     bitext = Bitext.from_lines(["a b a", "c", "b a"], ["x y", "z", "y x"])[0]
     shapes, of_pair = find_shapes(bitext)
     assert list(zip(shapes.S, shapes.T, shapes.n_pairs)) == [(1, 1, 1), (2, 2, 1), (3, 2, 1)]
     assert of_pair.tolist() == [2, 0, 1]
     assert shapes.blocks.tolist() == [0, 2, 2 + 6, 2 + 6 + 8]
-    meetings = find_meetings(bitext, shapes, of_pair)
-    assert meetings.starts.tolist() == [0, 3, 5, 6, 9]  # a, b, c, NULL
-    assert meetings.place.tolist() == [1, 3, 2, 2, 1, 1, 0, 0, 0]
-    assert meetings.first.tolist() == [0, 0, 3, 0, 3, 2, 0, 2, 3]
-    assert meetings.length.tolist() == [2, 2, 2, 2, 2, 1, 2, 1, 2]
-    assert meetings.entry.tolist() == [10, 14, 6, 12, 4, 1, 8, 0, 2]
+    found = find_occurrences(bitext, shapes, of_pair)
+    assert found.starts.tolist() == [0, 3, 5, 6, 9]  # a, b, c, NULL
+    assert found.place.tolist() == [1, 3, 2, 2, 1, 1, 0, 0, 0]
+    assert found.first.tolist() == [0, 0, 3, 0, 3, 2, 0, 2, 3]
+    assert found.length.tolist() == [2, 2, 2, 2, 2, 1, 2, 1, 2]
+    assert found.entry.tolist() == [10, 14, 6, 12, 4, 1, 8, 0, 2]
 
 
 def test_tables_are_views_of_the_flat_numbers():

@@ -1,4 +1,4 @@
-"""In how many sentence pairs two words meet."""
+"""In how many sentence pairs two words occur."""
 
 from collections import Counter
 

@@ -168,6 +168,9 @@ def changed(array, place, value):
         "no rows at all": lambda c: {"indptr": c.indptr[:0]},
         "rows that start late": lambda c: {"indptr": changed(c.indptr, 0, 1)},
         "rows that go backwards": lambda c: {"indptr": changed(c.indptr, 1, 4)},
+        "rows so far back that the difference wraps around": lambda c: {
+            "indptr": np.array([0, 2**62, -(2**62) - 2, 3, 6])
+        },
         "rows that end late": lambda c: {"indptr": changed(c.indptr, -1, 7)},
         "NaN": lambda c: {"data": changed(c.data, 1, np.nan)},
         "a negative weight": lambda c: {"data": changed(c.data, 1, -1.0)},

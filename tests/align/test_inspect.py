@@ -7,16 +7,8 @@ from hypothesis import strategies as st
 
 from minnmt.align.candidates import best_candidates
 from minnmt.align.counts import Counts
-from minnmt.align.inspect import (
-    Table,
-    find_reason,
-    find_units,
-    format_list,
-    format_reasons,
-    format_stats,
-    list_size,
-    stats,
-)
+from minnmt.align.inspect import find_units, format_list, format_reasons, format_stats, stats
+from minnmt.align.ranking import BEYOND, NEVER, Ranking
 from minnmt.align.selector import Selector
 from minnmt.errors import UserError
 from minnmt.text.bpe import BPE
@@ -30,11 +22,14 @@ BY = st.sampled_from(["source", "target"])
 @settings(deadline=None)
 @given(counts=tables, by=BY, n=st.integers(1, 9))
 def test_lists_are_those_of_best_candidates(counts, by, n):
-    table, candidates = Table(counts, by), best_candidates(counts, n, by)
+    ranking, candidates = Ranking(counts, n, by), best_candidates(counts, n, by)
     for src_id in range(len(SRC)):
-        links, (ids, probs) = table.list_of(src_id, n), candidates.row(src_id)
+        links, (ids, probs) = ranking.first_links(src_id), candidates.row(src_id)
+        details = [ranking.details(link) for link in links]
         assert [link.trg_id for link in links] == ids.tolist()
-        assert [link.p_trg if by == "source" else link.p_src for link in links] == probs.tolist()
+        assert [d.p_trg if by == "source" else d.p_src for d in details] == probs.tolist()
+        assert [link.prob for link in links] == probs.tolist()
+        assert [d.count for d in details] == [counts.matrix[src_id, link.trg_id] for link in links]
         assert [link.rank for link in links] == list(range(1, len(links) + 1))
 
 
@@ -47,21 +42,37 @@ def test_a_word_has_a_reason_exactly_if_the_selector_allows_it(counts, by, topn,
     src_ids = [*src_ids, EOS]
     selector = Selector(best_candidates(counts, topn, by, min_prob), frequent)
     allowed = selector.lists(np.array(src_ids)[:, None], np.ones((len(src_ids), 1), np.float32))[0].tolist()
-    table = Table(counts, by)
-    reasons = [find_reason(table, src_ids, trg_id, topn, frequent, min_prob) for trg_id in range(len(TRG))]
+    ranking = Ranking(counts, topn, by, min_prob, frequent)
+    reasons = [ranking.reason(src_ids, trg_id) for trg_id in range(len(TRG))]
     assert [reason.trg_id for reason in reasons if reason.included] == allowed
-    assert list_size(counts, src_ids, topn, by, frequent, min_prob) == len(allowed)
+    assert ranking.list_size(src_ids) == len(allowed)
+
+
+@settings(deadline=None)
+@given(
+    counts=tables, by=BY, topn=st.integers(1, 3), min_prob=st.sampled_from([0, 0.3]),
+    src_ids=st.lists(st.integers(1, len(SRC) - 1), max_size=4),
+)  # fmt: skip
+def test_the_needed_n_is_the_smallest_that_brings_the_word(counts, by, topn, min_prob, src_ids):
+    for trg_id in range(UNK + 1, len(TRG)):
+        reason = Ranking(counts, topn, by, min_prob).reason(src_ids, trg_id)
+        with_n = {n: Ranking(counts, n, by, min_prob).reason(src_ids, trg_id) for n in range(1, len(TRG) + 1)}
+        brought = [n for n, found in with_n.items() if found.included]
+        assert (reason.needed.rank if reason.needed else None) == (brought[0] if brought else None)
+        assert (reason.why_missing == BEYOND) == bool(brought)
+        assert (reason.why_missing == NEVER) == (not reason.links)
 
 
 @settings(deadline=None)
 @given(counts=tables)
 def test_the_rank_back_is_the_place_in_the_column(counts):
-    table = Table(counts)
+    ranking = Ranking(counts, 1)
     for trg_id in range(len(TRG)):
-        links = table.links_between(range(len(SRC)), trg_id)
-        by_count = sorted(links, key=lambda link: (-link.count, link.src_id))
-        assert [link.rank_back for link in by_count] == list(range(1, len(links) + 1))
-        assert sum(link.p_src for link in links) == pytest.approx(1 if links else 0)
+        links = ranking.reason(range(len(SRC)), trg_id).links
+        details = {link.src_id: ranking.details(link) for link in links}
+        by_count = sorted(details, key=lambda src_id: (-details[src_id].count, src_id))
+        assert [details[src_id].rank_back for src_id in by_count] == list(range(1, len(links) + 1))
+        assert sum(d.p_src for d in details.values()) == pytest.approx(1 if links else 0)
 
 
 # 2 Haus, 3 ein@@; 2 house, 3 t@@, 4 日本
@@ -69,14 +80,14 @@ COUNTS = make_counts({(2, 2): 6.0, (2, 4): 3.0, (2, 3): 1.0, (3, 3): 4.0, (0, 0)
 
 
 def reason_text(trg_id, **options):
-    reason = find_reason(Table(COUNTS), [2, 3, 5, EOS], trg_id, **{"topn": 2, **options})
-    return format_reasons([reason], "word", True, SRC, TRG)
+    ranking = Ranking(COUNTS, **{"n": 2, **options})
+    return format_reasons(ranking, [ranking.reason([2, 3, 5, EOS], trg_id)], "word", True, SRC, TRG)
 
 
 def test_reasons_in_words():
     assert "house (id 2): in the list through Haus\n" in reason_text(2)
     assert "in the list through ein@@\n" in reason_text(3) and "Haus  (beyond 2)" in reason_text(3)
-    assert "日本 (id 4): not in the list; --topn 2 would bring it, through Haus\n" in reason_text(4, topn=1)
+    assert "日本 (id 4): not in the list; --topn 2 would bring it, through Haus\n" in reason_text(4, n=1)
     barred = reason_text(4, min_prob=0.5)
     assert "it takes a lower --min-prob" in barred and "(below 0.5)" in barred
     assert "no source word of the sentence was ever linked with it" in reason_text(7)
@@ -86,20 +97,20 @@ def test_reasons_in_words():
 
 
 def test_a_word_of_several_pieces_needs_them_all():
-    table = Table(COUNTS)
     for topn, last in ((3, "word: can be written"), (1, "word: cannot be written without 日本 UNK")):
         ids = [2, 4] if topn == 3 else [2, 4, UNK]
-        reasons = [find_reason(table, [2, EOS], trg_id, topn) for trg_id in ids]
-        assert format_reasons(reasons, "word", True, SRC, TRG).split("\n\n")[-1] == last
-    assert "written" not in format_reasons(reasons, "word", False, SRC, TRG)
+        ranking = Ranking(COUNTS, topn)
+        reasons = [ranking.reason([2, EOS], trg_id) for trg_id in ids]
+        assert format_reasons(ranking, reasons, "word", True, SRC, TRG).split("\n\n")[-1] == last
+    assert "written" not in format_reasons(ranking, reasons, "word", False, SRC, TRG)
 
 
 def test_a_list_in_words():
-    lines = format_list(Table(COUNTS), 2, 2, SRC, TRG).split("\n")
+    lines = format_list(Ranking(COUNTS, 2), 2, SRC, TRG).split("\n")
     assert lines[0] == "Haus (id 2): 3 candidates, count 10, the first 2"
     assert lines[1].split() == ["rank", "count", "p(trg|src)", "p(src|trg)", "rank", "back", "target"]
     assert lines[2].split() == ["1", "6", "0.6", "1", "1", "house"] and len(lines) == 4
-    assert format_list(Table(COUNTS), 5, 2, SRC, TRG) == (
+    assert format_list(Ranking(COUNTS, 2), 5, SRC, TRG) == (
         "a\u00a0b (id 5): no candidates; it was never linked with a target word"
     )
 
@@ -144,5 +155,5 @@ def test_a_blank_word():
 
 def test_a_probability_at_the_limit_counts_as_the_lists_count_it():
     counts = Counts.from_cells([2, 2], [2, 3], [7.0, 3.0], 3, 4)
-    reason = find_reason(Table(counts), [2], 2, topn=5, min_prob=0.7)
+    reason = Ranking(counts, 5, min_prob=0.7).reason([2], 2)
     assert reason.included and 2 in best_candidates(counts, 5, min_prob=0.7).row(2)[0]

@@ -1,13 +1,19 @@
-"""Candidate lists: the kernels do what their twins do."""
+"""Candidate lists: the kernels do what the plain functions do."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.lists import best_cells, best_cells_numpy, sentence_lists, sentence_lists_numpy
+from minnmt.align.candidates import best_cells
+from minnmt.align.selector import sentence_lists
+from minnmt.compiled import reading_mode
 from minnmt.text.batches import Batch
 from tests.kernels.compared import compares
-from tests.kernels.test_counting import draw_csr
+from tests.kernels.csr import assert_same_bits, both, draw_csr
+
+if reading_mode():
+    pytest.skip("MINNMT_KERNELS=numpy: there are only plain functions", allow_module_level=True)
 
 
 @compares(best_cells)
@@ -18,20 +24,16 @@ from tests.kernels.test_counting import draw_csr
 )  # fmt: skip
 def test_best_cells(n_src, n_trg, n, share, least, seed):
     rng = np.random.default_rng(seed)
-    scores, indices, indptr = draw_csr(rng, n_src, n_trg, share)
+    scores, _, indptr = draw_csr(rng, n_src, n_trg, share)
     scores = rng.choice(np.float32([0.125, 0.25, 0.5, 0.75]), len(scores))  # many ties
-    found = []
-    for function in (best_cells, best_cells_numpy):
-        chosen, chosen_indptr = np.zeros(len(scores), np.int64), np.zeros(n_src + 1, np.int64)
-        function(scores, indptr, n, least, chosen, chosen_indptr)
-        found.append((chosen[: chosen_indptr[-1]].tolist(), chosen_indptr.tolist()))
-    assert found[0] == found[1]
+    found = both(best_cells, scores, indptr, n, least)
+    assert_same_bits(found)
     expected = []
     for i in range(n_src):
-        cells = [c for c in range(indptr[i], indptr[i + 1])]
-        best = sorted(cells, key=lambda c: (-scores[c], c))[:n]
-        expected += [c for c in best if scores[c] >= least]
-    assert found[0][0] == expected
+        best = sorted(range(indptr[i], indptr[i + 1]), key=lambda c: (-scores[c], c))[:n]
+        expected.append([c for c in best if scores[c] >= least])
+    assert found[0][0].tolist() == sum(expected, [])
+    assert found[0][1].tolist() == [0, *np.cumsum([len(row) for row in expected])]
 
 
 @compares(sentence_lists)
@@ -43,19 +45,16 @@ def test_best_cells(n_src, n_trg, n, share, least, seed):
 def test_sentence_lists(S, T, B, n_trg, n_always, share, seed):
     rng = np.random.default_rng(seed)
     n_src = 4  # so few that words repeat
-    table = draw_csr(rng, n_src, n_trg, share)
+    _, ids, indptr = draw_csr(rng, n_src, n_trg, share)
     always = np.arange(min(n_always, n_trg), dtype=np.int32)
     src_ids, trg_ids = rng.integers(0, n_src, (S, B)), rng.integers(0, n_trg, (T, B))
     src_mask, trg_mask = (rng.integers(0, 2, ids.shape).astype(np.float32) for ids in (src_ids, trg_ids))
-    found = []
-    for function in (sentence_lists, sentence_lists_numpy):
-        ids, starts = np.zeros(B * (S * n_trg + T + len(always)), np.int64), np.zeros(B + 1, np.int64)
-        batch = Batch(src_ids, src_mask, trg_ids, trg_mask)
-        function(src_mask, batch, table, always, n_trg, ids, starts)
-        found.append([ids[starts[b] : starts[b + 1]].tolist() for b in range(B)])
-    assert found[0] == found[1]
-    for b, words in enumerate(found[0]):
+    found = both(sentence_lists, ids, indptr, Batch(src_ids, src_mask, trg_ids, trg_mask), always, n_trg)
+    assert_same_bits(found)
+    words, starts = found[0]
+    assert len(starts) == B + 1 and starts[-1] == len(words)
+    for b in range(B):
         expected = set(always.tolist()) | set(trg_ids[trg_mask[:, b] > 0, b].tolist())
         for i in src_ids[src_mask[:, b] > 0, b]:
-            expected |= set(table.indices[table.indptr[i] : table.indptr[i + 1]].tolist())
-        assert words == sorted(expected)
+            expected |= set(ids[indptr[i] : indptr[i + 1]].tolist())
+        assert words[starts[b] : starts[b + 1]].tolist() == sorted(expected)

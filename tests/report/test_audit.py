@@ -7,24 +7,13 @@ import pytest
 
 from minnmt.align.candidates import Candidates
 from minnmt.align.counts import Counts
+from minnmt.align.ranking import BELOW, BEYOND, NEVER, Ranking
 from minnmt.align.selector import Selector
 from minnmt.errors import UserError
 from minnmt.model.directory import load_model
 from minnmt.report.audit import audit, audit_record, decode_both, mass_kept
 from minnmt.report.audit_text import WIDTH, format_audit
-from minnmt.report.divergence import (
-    AT_ONCE,
-    BELOW,
-    BEYOND,
-    LATER,
-    NEVER,
-    SCORES,
-    Divergence,
-    Missing,
-    Ranking,
-    part,
-    summarise,
-)
+from minnmt.report.divergence import AT_ONCE, LATER, SCORES, Divergence, Missing, explain, part, summarise
 from minnmt.search.beam import SearchSettings
 from minnmt.search.translate import translate
 from minnmt.text.parallel import Split
@@ -211,7 +200,7 @@ def counts():
 def explained(counts, trg_id, src_ids, **options):
     missing = Missing("word", trg_id, 1)
     units = {0: "eos", 2: "b", 3: "c", 4: "d"}
-    Ranking(counts, 1, **options).explain(missing, [units[i] for i in src_ids], src_ids)
+    explain(missing, Ranking(counts, 1, **options), [units[i] for i in src_ids], src_ids)
     return missing, [(s.unit, s.rank) for s in missing.sources]
 
 

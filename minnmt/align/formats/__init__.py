@@ -1,47 +1,71 @@
-"""Candidate lists in the formats of other programs: a file each, their names here.
+"""Candidate lists in the formats of other programs: FORMATS has them all, and a new one is added there.
 
-Every format has two functions: write(path, candidates, source Words, target Words, ...) and scan(bytes, Scan), which
-both `import` and `lint` use. numpy is not imported before it is needed, so that the names are there for --help.
+Every format has a module with two functions: write(path, candidates, source Words, target Words, ...) and
+scan(bytes, Scan), which both `import` and `lint` use. Tables of lines share a module; there the functions take a layout
+first. numpy is not imported before it is needed, so that the names are there for --help.
 """
 
+import importlib
 from functools import partial
 from typing import NamedTuple
 
 from ...errors import UserError
 from ...files import read_bytes
 
-FORMATS = {
-    "marian": "text of Marian and amun: target source probability",
-    "marian-bin": "binary shortlist of Marian (bergamot)",
-    "ct2": "vmap.txt of CTranslate2",
-    "sockeye": "input of sockeye-lexicon: a fast_align table, grouped by source word",
-    "sockeye-npy": "compiled lexicon of Sockeye (ids shifted for pad, unk, bos, eos)",
-    "fastalign": "table of fast_align -p: source, target, ln p",
-}
-USE = {
-    "marian": "marian-decoder --shortlist {path} {always} {topn}",
-    "marian-bin": "marian-decoder --shortlist {path}",
-    "ct2": "copy it to vmap.txt in the CTranslate2 model's directory, then translate_batch(..., use_vmap=True)",
-    "sockeye": "sockeye-lexicon create -i {path} -m MODEL -k {topn} -o OUTPUT",
-    "sockeye-npy": "sockeye-translate --restrict-lexicon {path}",
-    "fastalign": "read it as the table that fast_align -p writes",
-}
-ALWAYS = ("ct2", "marian-bin")  # these hold words that are always included
-
 
 class Format(NamedTuple):
-    write: callable
-    scan: callable
+    text: str  # for --help
+    use: str  # how the other program reads it
+    module: str
+    layout: str = ""  # a Layout in that module, if it has several
+    always: bool = False  # does it hold words that are always included?
+
+    @property
+    def write(self):
+        return self._function("write")
+
+    @property
+    def scan(self):
+        return self._function("scan")
+
+    def _function(self, name):
+        module = importlib.import_module(f".{self.module}", __package__)
+        function = getattr(module, name)
+        return partial(function, getattr(module, self.layout)) if self.layout else function
 
 
-def get_format(name):
-    from . import marian_bin, sockeye_npy, tables, vmap
-
-    layouts = {"marian": tables.MARIAN, "sockeye": tables.SOCKEYE, "fastalign": tables.FASTALIGN}
-    modules = {"marian-bin": marian_bin, "ct2": vmap, "sockeye-npy": sockeye_npy}
-    if name in layouts:
-        return Format(partial(tables.write, layouts[name]), partial(tables.scan, layouts[name]))
-    return Format(modules[name].write, modules[name].scan)
+FORMATS = {
+    "marian": Format(
+        "text of Marian and amun: target source probability",
+        "marian-decoder --shortlist {path} {always} {topn}",
+        "tables", "MARIAN",
+    ),
+    "marian-bin": Format(
+        "binary shortlist of Marian (bergamot)",
+        "marian-decoder --shortlist {path}",
+        "marian_bin", always=True,
+    ),
+    "ct2": Format(
+        "vmap.txt of CTranslate2",
+        "copy it to vmap.txt in the CTranslate2 model's directory, then translate_batch(..., use_vmap=True)",
+        "vmap", always=True,
+    ),
+    "sockeye": Format(
+        "input of sockeye-lexicon: a fast_align table, grouped by source word",
+        "sockeye-lexicon create -i {path} -m MODEL -k {topn} -o OUTPUT",
+        "tables", "SOCKEYE",
+    ),
+    "sockeye-npy": Format(
+        "compiled lexicon of Sockeye (ids shifted for pad, unk, bos, eos)",
+        "sockeye-translate --restrict-lexicon {path}",
+        "sockeye_npy",
+    ),
+    "fastalign": Format(
+        "table of fast_align -p: source, target, ln p",
+        "read it as the table that fast_align -p writes",
+        "tables", "FASTALIGN",
+    ),
+}  # fmt: skip
 
 
 class Written(NamedTuple):
@@ -52,18 +76,13 @@ class Written(NamedTuple):
 
 def export_candidates(name, path, candidates, src_vocab, trg_vocab, topn, frequent=0):
     """Write candidates; those without a probability above 0 are left out."""
-    import numpy as np
-
     from ..selector import always_words
-    from .words import Words, select
+    from .words import Words
 
-    rows = np.repeat(np.arange(candidates.n_src), np.diff(candidates.indptr))
-    candidates = select(candidates, rows, candidates.probs > 0)
+    candidates = candidates.select(candidates.probs > 0)
     always = len(always_words(candidates.n_trg, frequent))
-    n_left_out = get_format(name).write(
-        path, candidates, Words(src_vocab), Words(trg_vocab), always=always, topn=topn
-    )
-    return Written(len(candidates.ids) - n_left_out, int((np.diff(candidates.indptr) > 0).sum()), n_left_out)
+    n_left_out = FORMATS[name].write(path, candidates, Words(src_vocab), Words(trg_vocab), always=always, topn=topn)
+    return Written(candidates.n_cells - n_left_out, candidates.n_rows, n_left_out)
 
 
 def import_counts(name, path, src_vocab, trg_vocab):
@@ -87,7 +106,7 @@ def _scan(name, path, src_vocab, trg_vocab, **options):
     data = read_bytes(path)
     name = name or guess_format(data, path)
     found = Scan(path, Words(src_vocab), Words(trg_vocab), **options)
-    get_format(name).scan(data, found)
+    FORMATS[name].scan(data, found)
     return found, name
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...files import write_bytes
 from ...text.vocab import EOS
+from ..sparse import rows_of
 
 MAGIC = 0xF11A48D5013417F5
 HEADER = struct.Struct("<6Q")
@@ -31,8 +32,7 @@ def checksum(data):
 
 def write(path, candidates, src, trg, always=2, topn=100):
     """Write a shortlist; the first `always` ids are always included. It can hold every candidate."""
-    rows = np.repeat(np.arange(candidates.n_src), np.diff(candidates.indptr))
-    ids = candidates.ids[np.lexsort((candidates.ids, rows))].astype("<u4")
+    ids = candidates.ids[np.lexsort((candidates.ids, candidates.rows))].astype("<u4")
     offsets = candidates.indptr.astype("<u8")
     if offsets[-1] == offsets[-2]:
         ids = np.append(ids, np.array([EOS], "<u4"))
@@ -51,7 +51,7 @@ def scan(data, found):
     if not _sound(offsets, ids, found):
         return
     offsets = offsets.astype(np.int64)
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    rows = rows_of(offsets)
     if found.lint:
         _lint(first, offsets, ids, rows, found)
     found.cells(rows, ids, np.ones(len(ids)))

@@ -34,10 +34,9 @@ def from_sockeye(ids):
 
 def write(path, candidates, src, trg, **_):
     """Write a lexicon as wide as its longest list. It can hold every candidate."""
-    sizes = np.diff(candidates.indptr)
-    rows = np.repeat(np.arange(candidates.n_src), sizes)
+    rows = candidates.rows
     places = np.arange(len(rows)) - candidates.indptr[rows]
-    lexicon = np.zeros((candidates.n_src + SHIFT, max(sizes.max(), 1)), np.int32)
+    lexicon = np.zeros((candidates.n_src + SHIFT, places.max(initial=0) + 1), np.int32)
     lexicon[to_sockeye(rows), places] = to_sockeye(candidates.ids)
     file = io.BytesIO()
     np.save(file, lexicon, allow_pickle=False)

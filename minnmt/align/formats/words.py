@@ -7,7 +7,6 @@ here. Read are these and the vocabulary's own spellings ("eos", "UNK"). Units of
 import numpy as np
 
 from ...text.vocab import EOS, UNK
-from ..candidates import Candidates
 
 EOS_SPELLED, UNK_SPELLED = "</s>", "<unk>"
 WHITE_SPACE = frozenset(" \t\n\v\f\r")  # what the programs that read these files take for a separator
@@ -40,13 +39,5 @@ class Words:
 
 def keep_writable(candidates, src, trg, null=""):
     """Leave out the candidates that text cannot hold -> (Candidates, how many were left out)."""
-    rows = np.repeat(np.arange(candidates.n_src), np.diff(candidates.indptr))
-    kept = src.writable(null)[rows] & trg.writable(null)[candidates.ids]
-    return select(candidates, rows, kept), int((~kept).sum())
-
-
-def select(candidates, rows, kept):
-    """The candidates where `kept` is true; `rows` is the source id of each."""
-    indptr = np.zeros(candidates.n_src + 1, np.int64)
-    np.cumsum(np.bincount(rows[kept], minlength=candidates.n_src), out=indptr[1:])
-    return Candidates(indptr, candidates.ids[kept], candidates.probs[kept], candidates.n_trg)
+    kept = src.writable(null)[candidates.rows] & trg.writable(null)[candidates.ids]
+    return candidates.select(kept), int((~kept).sum())

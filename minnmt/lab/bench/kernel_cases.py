@@ -16,15 +16,16 @@ from kernels.attention import (
     attention_energy,
     attention_energy_backward,
 )
-from kernels.counting import Csr, Links, add_links, find_links, merge_cells
 from kernels.decoding import attend, best_words, gru_cell, read_sentences, readout
 from kernels.gates import context_gates, context_gates_backward, gru_gates, gru_gates_backward
-from kernels.lists import best_cells, sentence_lists
 from kernels.loss import softmax_loss, softmax_loss_gradient
 from kernels.products import few_rows
 from kernels.rows import add_rows
 from kernels.softmax import list_logits
 
+from ...align.accumulator import add_links, find_links
+from ...align.candidates import best_cells
+from ...align.selector import sentence_lists
 from ...search.packed import in_panels, stacked
 from ...text.batches import Batch
 from .yardstick import LIST_WORDS, Size, random_list
@@ -106,14 +107,12 @@ class Maker:
             yield KernelCase(best_words, f"a beam of 5, {M:,} words", arguments, logits.size * (EXP + 3), logits.nbytes)
         rows, cells, B = 2000, 2 * TOPN, 16
         scores, indptr = np.abs(self.floats(rows * cells)), np.arange(rows + 1) * cells
-        arguments = (scores, indptr, TOPN, 0.0, np.empty(rows * TOPN, np.int64), np.empty(rows + 1, np.int64))
-        yield KernelCase(best_cells, f"{rows:,} rows of {cells}", arguments, 0, size_of(scores, *arguments[4:]))
+        nbytes = size_of(scores) + 8 * (rows * TOPN + rows + 1)
+        yield KernelCase(best_cells, f"{rows:,} rows of {cells}", (scores, indptr, TOPN, 0.0), 0, nbytes)
         indices = np.concatenate([random_list(self.rng, TOPN - 2, self.V) for _ in range(rows)]).astype(np.int32)
         src_ids, mask = self.rng.integers(rows, size=(self.S, B)), np.ones((self.S, B), np.float32)
         batch = Batch(src_ids, mask, np.zeros((0, B), np.int64), mask[:0])
-        table = Csr(scores[: rows * TOPN], indices, np.arange(rows + 1) * TOPN)
-        ids, starts = np.empty(src_ids.size * TOPN + 2 * B, np.int64), np.empty(B + 1, np.int64)
-        arguments = (mask, batch, table, np.arange(2, dtype=np.int32), self.V, ids, starts)
+        arguments = (indices, np.arange(rows + 1) * TOPN, batch, np.arange(2, dtype=np.int32), self.V)
         yield KernelCase(sentence_lists, f"{B} sentences, top-{TOPN}", arguments, 0, src_ids.size * TOPN * (4 + 8))
 
     def gates(self):
@@ -167,21 +166,15 @@ class Maker:
         """Attention into counts."""
         S, B, rows, V = self.S, SHARE, self.src_words, self.V
         alphas = self.rng.dirichlet(np.full(S, 0.1), (S, B)).transpose(0, 2, 1).astype(np.float32)
-        mask, most = np.ones((S, B), np.float32), alphas.size
+        mask = np.ones((S, B), np.float32)
         batch = Batch(self.rng.integers(rows, size=(S, B)), mask, self.rng.integers(V, size=(S, B)), mask)
-        links = Links(np.empty(most, np.float32), np.empty(most, np.int32), np.empty(most, np.int32))
-        arguments = (np.ascontiguousarray(alphas), batch, 0.1, links)
+        arguments = (np.ascontiguousarray(alphas), batch, 0.1)
         yield KernelCase(find_links, f"{B} sentences of {S}", arguments, 0, alphas.nbytes)
         n = 100_000
-        matrix, new = random_matrix(self.rng, rows, V, 0), random_matrix(self.rng, rows, V, 1)
-        weights, src = np.abs(self.floats(n)), self.rng.integers(rows, size=n, dtype=np.int32)
-        links = Links(weights, src, self.rng.integers(V, size=n, dtype=np.int32))
-        room = Csr(np.empty(n, np.float32), np.empty(n, np.int32), np.empty(rows + 1, np.int64))
-        arguments = (weights, links, matrix, V, room)
-        yield KernelCase(add_links, f"{n:,} links", arguments, 0, size_of(*links, *matrix) + 8 * n)
-        total = len(matrix.data) + len(new.data)
-        arguments = (np.empty(total, np.float32), np.empty(total, np.int32), matrix, new)
-        yield KernelCase(merge_cells, f"{total:,} cells", arguments, 0, 2 * 8 * total)
+        ids = (self.rng.integers(size, size=n, dtype=np.int32) for size in (rows, V))
+        links, matrix = (np.abs(self.floats(n)), *ids), random_matrix(self.rng, rows, V)
+        nbytes = size_of(*links) + 2 * size_of(*matrix) + 8 * n
+        yield KernelCase(add_links, f"{n:,} links", (*links, *matrix, V), 0, nbytes)
 
     def cases(self):
         """All of them, one after the other: the arrays of a case may go when it is done."""
@@ -194,8 +187,8 @@ def size_of(*arrays):
     return sum(array.nbytes for array in arrays)
 
 
-def random_matrix(rng, n_rows, n_columns, odd):
-    """A Csr with 10 cells a row, in even or in odd columns."""
-    columns = np.sort(rng.integers(n_columns // 20, size=(n_rows, 10)) + np.arange(10) * (n_columns // 20), axis=1)
-    indices = (2 * columns + odd).reshape(-1).astype(np.int32)
-    return Csr(np.ones(len(indices), np.float32), indices, np.arange(n_rows + 1) * 10)
+def random_matrix(rng, n_rows, n_columns):
+    """Ten cells a row: data, indices, indptr."""
+    columns = rng.integers(n_columns // 10, size=(n_rows, 10)) + np.arange(10) * (n_columns // 10)
+    indices = columns.reshape(-1).astype(np.int32)
+    return np.ones(len(indices), np.float32), indices, np.arange(n_rows + 1) * 10

@@ -33,7 +33,8 @@ def measure_kernels(bench):
 
 def add_case(table, case, bench):
     """Measure one kernel and its twin."""
-    sides = {"kernel": lambda: case.kernel(*case.arguments), "twin": lambda: case.kernel.twin(*case.arguments)}
+    twin = getattr(case.kernel, "plain", None) or case.kernel.twin
+    sides = {"kernel": lambda: case.kernel(*case.arguments), "twin": lambda: twin(*case.arguments)}
     n_calls = {name: calls_for(ROUND, call) for name, call in sides.items()}
     found = interleave({name: many_calls(sides[name], n_calls[name]) for name in sides}, bench.n_repeats())
     kernel, twin = (np.array(found[name].seconds) / n_calls[name] for name in sides)

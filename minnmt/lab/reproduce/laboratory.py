@@ -18,8 +18,8 @@ from ... import __version__
 from ...align.accumulator import add_counts
 from ...align.candidates import best_candidates
 from ...align.counts import Counts
-from ...align.selector import Selector
-from ...align.sources import CONTROLS, make_selector
+from ...align.selector import CONTROLS, Selector
+from ...align.sources import make_selector
 from ...errors import UsageError, UserError
 from ...files import make_directory, read_bytes, read_lines, read_text, write_atomically, write_lines
 from ...model.directory import load_model

@@ -1,0 +1,112 @@
+"""Why is a target word in a sentence's list, or missing from it? Its ranks among the candidates of the source words.
+
+`candidates why` asks for one word, `audit` for all that the full decoder wrote and the list lacks. How the answer is
+written down is in inspect.py and report/. Notebook 07.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..text.vocab import EOS, UNK
+from .candidates import best_candidates, probabilities
+from .selector import Selector, always_words
+
+BEYOND, BELOW, NEVER = "beyond n", "below --min-prob", "never linked"
+
+
+class Link(NamedTuple):
+    """A source word and one of its candidates."""
+
+    src_id: int
+    trg_id: int
+    rank: int  # among the source word's candidates, from 1
+    prob: float  # by which it is ranked
+    barred: str  # what keeps the source word from bringing the target word, BEYOND or BELOW, or ""
+
+
+class Details(NamedTuple):
+    """What else is known about a Link."""
+
+    count: float
+    p_trg: float  # p(target | source)
+    p_src: float  # p(source | target)
+    rank_back: int  # among the target word's source words, from 1
+
+
+class Reason(NamedTuple):
+    """Why a target id is in a sentence's list, or not."""
+
+    trg_id: int
+    always: str  # why it is in every list, or ""
+    links: list  # its Links with the source words of the sentence, the best rank first
+
+    @property
+    def included(self):
+        return bool(self.always) or any(not link.barred for link in self.links)
+
+    @property
+    def needed(self):
+        """The Link that brings the word, with the smallest n that does it: its rank; None if no n does."""
+        return next((link for link in self.links if link.barred != BELOW), None)
+
+    @property
+    def why_missing(self):
+        return BEYOND if self.needed else BELOW if self.links else NEVER
+
+
+class Ranking:
+    """All that the counts link with a source word, however far down, and which of it n, min_prob and k let through."""
+
+    def __init__(self, counts, n, by="source", min_prob=0.0, frequent=0):
+        self.counts, self.n, self.by, self.min_prob, self.frequent = counts, n, by, min_prob, frequent
+        self.candidates = best_candidates(counts, counts.n_trg, by)
+
+    def link(self, src_id, trg_id):
+        """The Link of two words; None if they were never linked."""
+        ids, _ = self.candidates.row(src_id)
+        places = np.flatnonzero(ids == trg_id)
+        return self._link(src_id, int(places[0])) if len(places) else None
+
+    def first_links(self, src_id):
+        """The Links of a source word's n best candidates, best first."""
+        ids, _ = self.candidates.row(src_id)
+        return [self._link(src_id, place) for place in range(min(self.n, len(ids)))]
+
+    def _link(self, src_id, place):
+        """The Link of a source word with the candidate at a place, from 0."""
+        ids, probs = self.candidates.row(src_id)
+        below = probs[place] < np.float32(self.min_prob)  # as best_candidates() compares
+        barred = BELOW if below else BEYOND if place >= self.n else ""
+        return Link(src_id, int(ids[place]), place + 1, float(probs[place]), barred)
+
+    def reason(self, src_ids, trg_id):
+        """The Reason for one target id and a sentence's source ids (eos among them)."""
+        always = ""
+        if trg_id in (EOS, UNK):
+            always = "eos" if trg_id == EOS else "UNK"
+        elif trg_id < len(always_words(self.counts.n_trg, self.frequent)):
+            always = f"one of the {self.frequent} most frequent words"
+        links = [link for src_id in dict.fromkeys(src_ids) if (link := self.link(src_id, trg_id))]
+        return Reason(trg_id, always, sorted(links, key=lambda link: link.rank))
+
+    def details(self, link):
+        """The Details of a Link."""
+        counts = self.counts
+        column = np.flatnonzero(counts.indices == link.trg_id)  # its cells, by ascending source id
+        cell = column[np.searchsorted(column, counts.indptr[link.src_id])]
+        count = counts.data[cell]
+        above = (counts.data[column] > count) | ((counts.data[column] == count) & (column < cell))
+        p_trg, p_src = (float(p[cell]) for p in self._probabilities)
+        return Details(float(count), p_trg, p_src, int(above.sum()) + 1)
+
+    @cached_property
+    def _probabilities(self):
+        return probabilities(self.counts, "source"), probabilities(self.counts, "target")
+
+    def list_size(self, src_ids):
+        """How many target words a sentence's list has."""
+        ids = np.array(src_ids, np.int64)[:, None]  # (S,1): a batch of one sentence
+        selector = Selector(best_candidates(self.counts, self.n, self.by, self.min_prob), self.frequent)
+        return len(selector.lists(ids, np.ones(ids.shape, np.float32))[0])

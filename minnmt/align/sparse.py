@@ -1,0 +1,75 @@
+"""Sparse tables: a row per source word, a column per target word, of which only the touched cells are stored.
+
+Kept as CSR (indptr, indices, data), 8 bytes a cell. `Counts` (counts.py) and `Candidates` (candidates.py) are such
+tables. scipy.sparse calculates with them; it takes 0.1 s to import, so it waits until somebody asks, and decoding does
+without. Notebook 06.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass
+class SparseTable:
+    """Row i: the cells indptr[i] : indptr[i + 1] of indices and data."""
+
+    indptr: np.ndarray  # (Vs + 1) int64
+    indices: np.ndarray  # (cells) int32, target ids
+    data: np.ndarray  # (cells) float32
+    n_trg: int
+
+    @property
+    def n_src(self):
+        return len(self.indptr) - 1
+
+    @property
+    def n_cells(self):
+        return len(self.indices)
+
+    @property
+    def n_rows(self):
+        """How many source ids have a cell."""
+        return int((np.diff(self.indptr) > 0).sum())
+
+    @property
+    def rows(self):
+        """(cells) the source id of every cell."""
+        return rows_of(self.indptr)
+
+    def row(self, src_id):
+        """The target ids of one source id, and their data."""
+        cells = slice(self.indptr[src_id], self.indptr[src_id + 1])
+        return self.indices[cells], self.data[cells]
+
+    def select(self, kept):
+        """The cells for which kept (cells) is true, in the same order."""
+        indptr = offsets(kept)[self.indptr]
+        return replace(self, indptr=indptr, indices=self.indices[kept], data=self.data[kept])
+
+    @property
+    def matrix(self):
+        """(Vs,Vt) the table for scipy: a csr_array on the same data."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.data, self.indices, self.indptr), shape=(self.n_src, self.n_trg))
+
+    @classmethod
+    def from_matrix(cls, matrix, *more):
+        """scipy's matrix -> a table with ascending rows; `more` is what a subclass has besides."""
+        matrix = matrix.tocsr()
+        if not matrix.has_sorted_indices:
+            matrix = matrix.sorted_indices()
+        # scipy chooses the kind of its indices by their number; files and kernels have one kind
+        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        return cls(indptr, indices, matrix.data.astype(np.float32, copy=False), matrix.shape[1], *more)
+
+
+def offsets(lengths):
+    """Lengths of rows that lie one behind the other -> (rows + 1) int64: where each starts, and the end."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def rows_of(indptr):
+    """Where rows start, and the end -> (cells) the row of every cell."""
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
