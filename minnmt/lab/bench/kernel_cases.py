@@ -9,25 +9,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.adam import adam, adam_rows
-from kernels.attention import (
-    attention_context,
-    attention_context_backward,
-    attention_energy,
-    attention_energy_backward,
-)
 from kernels.decoding import attend, best_words, gru_cell, read_sentences, readout
-from kernels.gates import context_gates, context_gates_backward, gru_gates, gru_gates_backward
-from kernels.loss import softmax_loss, softmax_loss_gradient
 from kernels.products import few_rows
-from kernels.rows import add_rows
 from kernels.softmax import list_logits
 
 from ...align.accumulator import add_links, find_links
 from ...align.candidates import best_cells
 from ...align.selector import sentence_lists
+from ...nn.attention import (
+    attention_context,
+    attention_context_backward,
+    attention_energy,
+    attention_energy_backward,
+)
+from ...nn.functions import add_rows
+from ...nn.gru import gru_gates, gru_gates_backward
+from ...nn.softmax import softmax_nll, softmax_nll_backward
 from ...search.packed import in_panels, stacked
 from ...text.batches import Batch
+from ...train.adam import adam, adam_rows
 from .yardstick import LIST_WORDS, Size, random_list
 
 TANH, EXP = 20, 15
@@ -116,38 +116,35 @@ class Maker:
         yield KernelCase(sentence_lists, f"{B} sentences, top-{TOPN}", arguments, 0, src_ids.size * TOPN * (4 + 8))
 
     def gates(self):
-        """The cells of training."""
+        """The cells of training; both layers have the same kernels."""
         B, H = SHARE, self.H
         shape, n = f"{B} sentences", B * H
-        wide, one, mask = (lambda: self.floats(B, 2 * H)), (lambda: self.floats(B, H)), np.ones(B, np.float32)
-        arguments = (wide(), one(), wide(), one(), one(), mask, wide(), one(), one())
-        yield KernelCase(gru_gates, shape, arguments, n * CELL, size_of(*arguments))
-        arguments = (one(), wide(), one(), one(), one(), mask, wide(), one(), one(), one())
-        yield KernelCase(gru_gates_backward, shape, arguments, n * 25, size_of(*arguments))
-        arguments = (wide(), wide(), one(), one(), one(), wide(), one(), one())
-        yield KernelCase(context_gates, shape, arguments, n * CELL, size_of(*arguments))
-        arguments = (one(), wide(), one(), one(), one(), wide(), one(), one(), one())
-        yield KernelCase(context_gates_backward, shape, arguments, n * 22, size_of(*arguments))
+        wide, one = (lambda: self.floats(B, 2 * H)), (lambda: self.floats(B, H))
+        arguments = (wide(), one(), wide(), one(), one())
+        yield KernelCase(gru_gates, shape, arguments, n * CELL, size_of(*arguments) + 16 * n)
+        arguments = (one(), wide(), one(), one(), one())
+        yield KernelCase(gru_gates_backward, shape, arguments, n * 25, size_of(*arguments) + 20 * n)
 
     def attention(self):
         """Attention in training."""
         S, B, C = self.S, SHARE, self.C
         shape, n = f"{B} sentences of {S}", S * B * C
         h, s, v, energy = self.floats(S, B, C), self.floats(B, C), self.floats(C), self.floats(S, B)
-        yield KernelCase(attention_energy, shape, (h, s, v, energy), n * (TANH + 3), size_of(h, s, v, energy))
-        arguments = (energy, h, s, v, np.zeros_like(h), np.zeros_like(s), np.zeros_like(v))
-        yield KernelCase(attention_energy_backward, shape, arguments, n * (TANH + 10), size_of(*arguments) + h.nbytes)
-        yield KernelCase(attention_context, shape, (energy, h, s), 2 * n, size_of(energy, h, s))
-        yield KernelCase(attention_context_backward, shape, (s, h, energy), 2 * n, size_of(energy, h, s))
+        yield KernelCase(attention_energy, shape, (h, s, v), n * (TANH + 3), size_of(h, s, v, energy))
+        arguments = (energy, h, s, v, np.zeros_like(h), np.zeros_like(v))
+        work = n * (TANH + 10), size_of(*arguments, s) + h.nbytes
+        yield KernelCase(attention_energy_backward, shape, arguments, *work)
+        yield KernelCase(attention_context, shape, (energy, h), 2 * n, size_of(energy, h, s))
+        yield KernelCase(attention_context_backward, shape, (s, h), 2 * n, size_of(energy, h, s))
 
     def loss(self):
         """Softmax and loss over all words."""
         N, V = LOSS_ROWS, self.V
-        logits, b, nll, columns = self.floats(N, V), self.floats(V), self.floats(N), self.rng.integers(V, size=N)
+        scores, b, targets = self.floats(N, V), self.floats(V), self.rng.integers(V, size=N)
         shape = f"{N} words of {V:,}"
-        yield KernelCase(softmax_loss, shape, (logits, b, columns, nll), N * V * (EXP + 5), 2 * logits.nbytes)
-        arguments = (logits, columns, np.ones(N, np.float32), np.zeros(V, np.float32))
-        yield KernelCase(softmax_loss_gradient, shape, arguments, 2 * N * V, 2 * logits.nbytes)
+        yield KernelCase(softmax_nll, shape, (scores, b, targets), N * V * (EXP + 5), 2 * scores.nbytes)
+        arguments = (np.ones(N, np.float32), scores, targets)
+        yield KernelCase(softmax_nll_backward, shape, arguments, 2 * N * V, 2 * scores.nbytes)
 
     def updates(self):
         """Adam, and the gradient of looked-up rows."""
