@@ -141,12 +141,3 @@ def test_the_table_of_places_has_its_rows():
 def test_the_named_file_exists_and_holds_the_name(file, name):
     text = (ROOT / file).read_text()
     assert re.search(rf"\b{re.escape(name)}\b", text), f"{file} does not hold {name}"
-
-
-# Size
-
-
-def test_the_package_stays_small():
-    """Without experiments: kernels/ and minnmt/, but for minnmt/lab."""
-    files = [path for path in package_files() if path.relative_to(ROOT).parts[1] != "lab"]
-    assert sum(path.read_text().count("\n") for path in files) <= 9000

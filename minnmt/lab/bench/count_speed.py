@@ -1,7 +1,5 @@
 """Counting links, its part of training, and the aligner, on the embedded corpus."""
 
-import time
-
 import numpy as np
 
 from ...align.accumulator import Accumulator
@@ -87,7 +85,7 @@ def add_overhead(table, bench, split, pipelines):
     """Three rows: an update without counting, with it, and the counting alone."""
     E, H, n = bench.size.count_embedding, bench.size.count_hidden, bench.n_threads
     found = update_seconds(split, pipelines, E, H, n, 4 * bench.n_repeats())
-    with_counting, without, counting = (np.array(seconds) for seconds in found)
+    without, with_counting, counting = (np.array(timed.seconds) for timed in found.values())
     name = f"update of {BATCH} pairs, embedding {E}, hidden {H}"
     record = {"work": "update", "embedding": E, "hidden": H, "batch": BATCH, "threads": n}
     table.add({**record, "counting": False, "seconds": without.tolist()}, name, n, spread(1e3 * without), "ms")
@@ -97,7 +95,7 @@ def add_overhead(table, bench, split, pipelines):
 
 
 def update_seconds(split, pipelines, embedding, hidden, n_threads, repeats):
-    """Updates of a new network -> seconds of those with counting, of those without, and of the counting alone.
+    """Updates of a new network, in turns -> a Timed each for updates, updates with counting, the counting alone.
 
     A new network's attention is flat. Counting all of it is more work than a trained network's few links.
     """
@@ -105,24 +103,20 @@ def update_seconds(split, pipelines, embedding, hidden, n_threads, repeats):
     params = init_parameters(*(len(p.vocab) for p in pipelines), embedding, hidden, np.random.default_rng(1))
     settings = Settings(embedding=embedding, hidden=hidden, threads=n_threads)
     attention = Accumulator(*(len(p.vocab) for p in pipelines), threshold=0.0)
-    with_counting, without, counting = [], [], []
     with tuned(huge=True), threads(n_threads) as map:
         updater = Updater(params, src, trg, settings, map=map)
-        for repeat in range(repeats + 1):
-            chosen = [k % len(src) for k in range(repeat * BATCH, (repeat + 1) * BATCH)]
-            for count in (False, True) if repeat % 2 else (True, False):  # neither always comes first
-                began = time.perf_counter()
-                found = updater.update(updater.shares(chosen), 0.001)
-                computed = time.perf_counter()
-                if not count:
-                    without.append(computed - began)
-                    continue
-                for batch, output in found.outputs:
-                    attention.add_attention(output.alphas, batch)
-                end = time.perf_counter()
-                with_counting.append(end - began)
-                counting.append(end - computed)
-    return with_counting[1:], without[1:], counting[1:]  # the first repeat compiles
+        shares = updater.shares([k % len(src) for k in range(BATCH)])
+
+        def update():
+            return updater.update(shares, 0.001).outputs
+
+        def count(outputs):
+            for batch, output in outputs:
+                attention.add_attention(output.alphas, batch)
+
+        outputs = update()
+        cases = {"without": update, "with": lambda: count(update()), "counting": lambda: count(outputs)}
+        return interleave(cases, repeats)
 
 
 def align(src_lines, trg_lines):
