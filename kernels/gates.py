@@ -7,9 +7,18 @@ fifteen numpy operations a step, is one kernel here. Gates hold r in their first
 import numpy as np
 
 from .functions import sigmoid, tanh
-from .jit import kernel
+from .jit import device_function, kernel
 
 ONE = np.float32(1)
+
+
+@device_function
+def gated(x_r, h_r, x_u, h_u, x_c, h_c, h_prev):
+    """One number of a gated cell: the two sides of its gates and candidate, the old state -> h, r, u, c."""
+    r = sigmoid(x_r + h_r)
+    u = sigmoid(x_u + h_u)
+    c = tanh(x_c + r * h_c)
+    return u * h_prev + (ONE - u) * c, r, u, c
 
 
 def gru_gates_numpy(x_gates, x_cand, h_gates, h_cand, h_prev, mask, gates, c, h):

@@ -4,15 +4,52 @@ minnmt gives BLAS one thread and spreads the work by itself: a training batch's 
 products as small as ours, two BLAS threads spend much of their time waiting for each other.
 """
 
+import contextlib
 import ctypes
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+
+from .compiled import reading_mode
 
 
 def n_processors():
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def threads(n):
+    """Yields a map that returns a list: in n threads; one thread, and any number in reading mode, is this one."""
+    if n <= 1 or reading_mode():
+        yield lambda function, *arguments: list(map(function, *arguments))
+    else:
+        with thread_pool(n) as pool:
+            yield lambda function, *arguments: in_pool(pool, function, *arguments)
+
+
+def in_pool(pool, function, *arguments):
+    """map in a pool's threads; this one waits for the results."""
+    return list(pool.map(function, *arguments))
+
+
+@contextlib.contextmanager
+def sharing(n):
+    """Within it, n threads share every kernel that this one calls, if it is one of those that can be shared."""
+    if n <= 1 or reading_mode():
+        yield
+    else:
+        from kernels.jit import team
+
+        with team(n):
+            yield
+
+
+def n_sharing():
+    """How many threads share the kernels that this one calls."""
+    jit = sys.modules.get("kernels.jit")  # not there: no kernel was called yet
+    return jit.team_size() if jit else 1
 
 
 def thread_pool(n_threads):

@@ -34,7 +34,6 @@ from ..nn.gru import (
     gru_step_backward,
     gru_step_forward,
 )
-from ..profile import lap
 
 
 class DecoderStepCache(NamedTuple):
@@ -47,11 +46,8 @@ def decoder_step_forward(y_gates, y_cand, s_prev, memory, p):
     """y_gates (B,2H), y_cand (B,H), s_prev (B,H), memory -> s (B,H), c (B,C), alpha (S,B), cache."""
     no_mask = np.ones(len(s_prev), s_prev.dtype)
     s1, gru_cache = gru_step_forward(y_gates, y_cand, s_prev, no_mask, p.decoder_gru)
-    lap("GRU")
     c, alpha, attention_cache = attention_forward(s1, memory, p.attention)
-    lap("attention")
     s, cell_cache = context_cell_forward(s1, c, p.decoder_cell)
-    lap("GRU")
     return s, c, alpha, DecoderStepCache(gru_cache, attention_cache, cell_cache)
 
 
@@ -71,14 +67,11 @@ def decoder_step_backward(ds, dc, cache, memory, p, g, dh_proj):
     # forward: s = context_cell(s1, c)
     ds1, dc_cell, cell = context_cell_backward(ds, cache.cell, p.decoder_cell)
     dc = dc + dc_cell
-    lap("GRU")
     # forward: c, alpha = attention(s1)
     ds1_attention, ds_proj = attention_backward(dc, cache.attention, memory, p.attention, g.attention, dh_proj)
     ds1 += ds1_attention
-    lap("attention")
     # forward: s1 = GRU(y, s_prev)
     dx_gates, dx_cand, ds_prev, dh_cand = gru_step_backward(ds1, cache.gru, p.decoder_gru)
-    lap("GRU")
     return ds_prev, DecoderStepGrads(dx_gates, dx_cand, dh_cand, ds_proj, dc, cell)
 
 
@@ -126,9 +119,7 @@ def decoder_backward(dstates, dcontexts, cache, p, g):
     cell_grads = ContextCellGrads(*(np.concatenate(parts) for parts in zip(*(step.cell for step in grads))))
     context_cell_add_weight_grads(s1, contexts, cell_grads, g.decoder_cell)
     dy = gru_inputs_gradient(dx_gates, dx_cand, p.decoder_gru)
-    lap("GRU")
     # forward: attention adds s1 W_s to the projected annotations
     add_product(g.attention.W_s, s1, flat(ds_proj))
     dh = attention_memory_backward(dh_proj, cache.alphas, dc, cache.memory, p.attention, g.attention)
-    lap("attention")
     return dy, ds, dh

@@ -19,7 +19,6 @@ from ..nn.list_softmax import list_log_softmax, list_softmax_loss_backward, list
 from ..nn.readout import ReadoutCache, readout_backward, readout_forward
 from ..nn.softmax import SoftmaxCache, log_softmax, softmax_loss_backward, softmax_loss_forward
 from ..nn.start_state import StartCache, start_state_backward, start_state_forward
-from ..profile import lap
 from .decoder import DecoderCache, decoder_backward, decoder_forward, decoder_step_forward
 from .encoder import EncoderCache, encoder_backward, encoder_forward
 
@@ -62,9 +61,7 @@ def encode(src_ids, src_mask, params, dropout=NO_DROPOUT):
     h, encoder_cache = encoder_forward(x, src_mask, params.encoder_forward, params.encoder_backward)
     h, drop_h = dropout(h)
     s0, start_cache = start_state_forward(h, src_mask, params.start)
-    lap("encoder")
     memory = attention_memory_forward(h, src_mask, params.attention)
-    lap("attention")
     return s0, memory, (encoder_cache, start_cache, {"x": drop_x, "h": drop_h})
 
 
@@ -81,9 +78,7 @@ def next_word(y, s, memory, params, words=None):
     """
     s, c, alpha, _ = decoder_step_forward(*gru_inputs(y, params.decoder_gru), s, memory, params)
     o, _ = readout_forward(s, y, c, params.readout)
-    lap("readout")
     logp = log_softmax(o, params.softmax) if words is None else list_log_softmax(o, words)
-    lap("softmax")
     return s, logp, alpha
 
 
@@ -102,12 +97,10 @@ def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
     states, contexts, alphas, decoder_cache = decoder_forward(y, s0, memory, params)
     o, readout_cache = readout_forward(flat(states), flat(y), flat(contexts), params.readout)
     o, dropped["o"] = dropout(o)
-    lap("readout")
     loss = list_softmax_loss_forward if isinstance(ids, list) else softmax_loss_forward
     nll, softmax_cache = loss(
         o, batch.trg_ids.reshape(-1), batch.trg_mask.reshape(-1), params.softmax, ids
     )
-    lap("softmax")
     cache = NetworkCache(
         batch.src_ids, batch.trg_ids[:-1], encoder_cache, start_cache,
         decoder_cache, readout_cache, softmax_cache, dropped,
@@ -121,20 +114,17 @@ def network_backward(dnll, cache, params, grads):
     # forward: nll = sum over the words of the softmax losses
     loss_backward = list_softmax_loss_backward if isinstance(cache.softmax, list) else softmax_loss_backward
     do = loss_backward(np.tile(dnll, T), cache.softmax, params.softmax, grads.softmax)
-    lap("softmax")
     do = dropout_backward(do, cache.dropped["o"])
     # forward: o = readout(states, y, contexts)
     dstates, dy, dcontexts = (
         d.reshape(T, B, -1) for d in readout_backward(do, cache.readout, params.readout, grads.readout)
     )
-    lap("readout")
     # forward: states, contexts = decoder(y, s0, memory)
     dy_decoder, ds0, dh = decoder_backward(dstates, dcontexts, cache.decoder, params, grads)
     # forward: y = dropout(embedding of the previous words), zeros before the first
     dy = dropout_backward(dy + dy_decoder, cache.dropped["y"])
     embedding_backward(dy[1:], cache.previous, grads.trg_embedding)
     # forward: s0 = start(h), memory from h
-    lap("GRU")
     dh = dh + start_state_backward(ds0, cache.start, params.start, grads.start)
     dh = dropout_backward(dh, cache.dropped["h"])
     # forward: h = encoder(dropout(embedding of the source words))
@@ -143,4 +133,3 @@ def network_backward(dnll, cache, params, grads):
         grads.encoder_forward, grads.encoder_backward,
     )  # fmt: skip
     embedding_backward(dropout_backward(dx, cache.dropped["x"]), cache.src_ids, grads.src_embedding)
-    lap("encoder")

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.softmax import list_logits
-
+from ..compiled import compiled
 from .softmax import softmax_loss_backward, softmax_loss_forward
 
 
@@ -24,12 +23,6 @@ class ListedWords(NamedTuple):
     begins: np.ndarray  # (A) where a sentence's rows begin in W
     ends: np.ndarray  # (A)
 
-    def keep(self, sentences):
-        """The same for a part of the sentences; the gathered rows stay where they are."""
-        return self._replace(
-            ids=self.ids[sentences], begins=self.begins[sentences], ends=self.ends[sentences]
-        )
-
 
 def gather_lists(lists, p):
     """lists: A arrays of ids, ascending -> ListedWords."""
@@ -41,14 +34,25 @@ def gather_lists(lists, p):
     return ListedWords(padded, p.W[together], p.b[together], ends - lengths, ends)
 
 
+@compiled("softmax.list_logits")
+def list_logits(o, W, b, begins, ends):
+    """o (N,E), W (L,E), b (L), begins (N), ends (N) -> logits (N,M), M words in the longest list.
+
+    Row n has its words begins[n] to ends[n] of W in the first columns, and -inf in the others.
+    """
+    logits = np.full((len(o), (ends - begins).max(initial=0)), -np.inf, o.dtype)
+    for n, (begin, end) in enumerate(zip(begins, ends)):
+        logits[n, : end - begin] = W[begin:end] @ o[n] + b[begin:end]
+    return logits
+
+
 def list_log_softmax(o, words):
     """o (A*K,E), K rows a sentence -> log-probabilities (A*K,M) over each sentence's list, -inf beyond its end."""
-    logits = np.empty((len(o), words.ids.shape[1]), o.dtype)
     K = len(o) // max(len(words.begins), 1)
     begins, ends = np.repeat(words.begins, K), np.repeat(words.ends, K)
-    list_logits(np.ascontiguousarray(o), words.W, words.b, begins, ends, logits)
+    logits = list_logits(np.ascontiguousarray(o), words.W, words.b, begins, ends)
     logits -= logits.max(axis=1, keepdims=True)
-    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))  # (21)
     return logits
 
 

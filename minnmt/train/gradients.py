@@ -11,7 +11,6 @@ import numpy as np
 
 from ..model.network import Dropout, network_backward, network_forward
 from ..model.parameters import named_arrays, portions, zeros_like
-from ..profile import lap, restart_lap
 from ..text.batches import make_batch
 from ..threads import keep_freed_memory, thread_pool
 
@@ -40,18 +39,15 @@ class Workers:
 
         `number` of the update seeds the dropout.
         """
-        restart_lap()
         n = min(len(self.grads), len(chosen))
         shares = [chosen[i::n] for i in range(n)]
         words = run.words.lists(chosen, shares) if run.words else [None] * n
 
         def work(i):
-            restart_lap()
             _clear(self.grads[i], self.written[i])
             seed = [run.settings.seed, DROPOUT, number, i]
             return _share(run, shares[i], words[i], len(chosen), seed, self.grads[i])
 
-        lap("selection")
         outputs = list(self.pool.map(work, range(n)))
         rows = used_rows([batch for batch, _ in outputs], words, run.params)
         self.written[:n] = [rows] * n
@@ -70,15 +66,12 @@ class Workers:
         if others:
             self.map(add, portions(self.grads[0], rows))
 
-    def map(self, function, arguments, stage="bookkeeping"):
-        """Call a function on many arguments, the threads taking turns; the time is booked under `stage`."""
+    def map(self, function, arguments):
+        """Call a function on many arguments, the threads taking turns."""
         n = len(self.grads)
 
         def work(i):
-            restart_lap()
-            results = [function(argument) for argument in arguments[i::n]]
-            lap(stage)
-            return results
+            return [function(argument) for argument in arguments[i::n]]
 
         results = [None] * len(arguments)
         for i, part in enumerate(self.pool.map(work, range(n))):
@@ -120,7 +113,6 @@ def _share(run, chosen, ids, n_sentences, seed, grads):
     """One thread's part: adds into grads, returns its Batch and NetworkOutput."""
     batch = make_batch([run.src[i] for i in chosen], [run.trg[i] for i in chosen])
     dropout = Dropout(run.settings.dropout, np.random.default_rng(seed))
-    lap("bookkeeping")
     with np.errstate(all="ignore"):  # the loop looks at the outcome and says what is wrong
         output, cache = network_forward(batch, run.params, ids, dropout)
         # cost: the mean over all the batch's sentences

@@ -8,13 +8,11 @@ import math
 import signal
 import time
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from ..errors import UserError
 from ..model.parameters import named_arrays
-from ..profile import lap, restart_lap
 from ..text.batches import epoch_order
 from .adam import ALL_ROWS, clip_gradients
 from .dynamic import epoch_words
@@ -90,9 +88,7 @@ def train_epoch(run, workers, status, limits):
             return pause
         began = time.monotonic()
         outputs = update(run, chosen, workers)
-        restart_lap()
         run.count(outputs, status)
-        lap("bookkeeping")
         progress.seconds += time.monotonic() - began
         if progress.n_updates % limits.save_every == 0:
             save_if_finite(run)
@@ -120,7 +116,7 @@ def gradient_step(run, chosen, workers):
     norm = clip_gradients(grads, run.settings.clip, rows, workers.map)
     if math.isfinite(norm) and math.isfinite(nll):
         moved = rows if run.settings.adam == "sparse" else ALL_ROWS
-        run.adam.update(run.params, grads, run.progress.learning_rate, moved, partial(workers.map, stage="Adam"))
+        run.adam.update(run.params, grads, run.progress.learning_rate, moved, workers.map)
     return outputs, nll, norm
 
 

@@ -102,7 +102,7 @@ def test_the_cost_is_what_decoding_multiplies(monkeypatch, beam, topn):
     monkeypatch.setattr(Product, "__call__", count)
     n_words = 7 * topn + 2 if topn else 1500
     packed = pack(make_network(TINY, 1500))
-    task = Task(packed, packed, random_sentences(1, length, TINY.src_words), length, 1, None)
+    task = Task(packed, packed, random_sentences(1, length, TINY.src_words), length, 1)
     assert len(decoder(task, Variant(beam, 1, 1, topn))()[0].ids) == length
     by_kernels = S * 2 * 3 * H * H + rows * S * (C + 3 * H + E) + (rows * n_words * E if topn else 0)
     assert decoding_cost(Shape(E, H, length, beam, n_words)).flops == 2 * (sum(counted) + by_kernels)

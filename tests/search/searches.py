@@ -1,0 +1,32 @@
+"""The two beam searches under one signature, and the best of all translations by looking at each."""
+
+import itertools
+
+from minnmt.model.network import network_forward
+from minnmt.search.batch_beam import batch_beam_search
+from minnmt.search.beam import beam_search
+from minnmt.search.fast import FastEngine
+from minnmt.text.batches import make_batch
+from minnmt.text.vocab import EOS
+
+
+def plain_search(sentences, params, settings, lists=None):
+    """Sentences one by one -> a list of Hypothesis for each."""
+    lists = lists or [None] * len(sentences)
+    return [beam_search(src, params, settings, ids) for src, ids in zip(sentences, lists)]
+
+
+def fast_search(sentences, params, settings, lists=None):
+    """All sentences in one array program -> a list of Hypothesis for each."""
+    return batch_beam_search(sentences, FastEngine(params), settings, lists)
+
+
+def every_translation(src, params, max_length, penalty):
+    """All translations of up to max_length words -> [(score, ids)], best first."""
+    words = [w for w in range(len(params.trg_embedding)) if w != EOS]
+    found = []
+    for length in range(max_length + 1):
+        translations = [list(ids) for ids in itertools.product(words, repeat=length)]
+        output, _ = network_forward(make_batch([src] * len(translations), translations), params)
+        found += [(-float(nll) / (length + 1) ** penalty, ids) for nll, ids in zip(output.nll, translations)]
+    return sorted(found, key=lambda item: -item[0])
