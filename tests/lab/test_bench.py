@@ -1,13 +1,10 @@
 """The benchmarks measure what they say, at a tiny size; how fast anything is, is not tested."""
 
-import pkgutil
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 
-import kernels
 from kernels.jit import USE_NUMPY
 from minnmt.lab.bench import MEASURES, SIZES, bench_record, run_benchmarks
 from minnmt.lab.bench import kernel_speed as kernel_bench
@@ -15,12 +12,14 @@ from minnmt.lab.bench import limits as machine_bench
 from minnmt.lab.bench.cost import Shape, decoding_cost
 from minnmt.lab.bench.decode_speed import variants
 from minnmt.lab.bench.kernel_cases import Maker
+from minnmt.lab.bench.kernel_speed import plain_function
 from minnmt.lab.bench.train_speed import random_pairs
 from minnmt.lab.bench.variants import Task, Variant, decoder
 from minnmt.lab.bench.yardstick import NEVER, Limits, make_network, random_lists, random_sentences, with_words
 from minnmt.lab.tables import Table, format_table
 from minnmt.lab.timing import calls_for, interleave, number, spread
 from minnmt.search.packed import Product, pack
+from tests.kernels.compared import all_kernels, kernel_name
 
 TINY = replace(
     SIZES["small"], embedding=6, hidden=8, src_words=50, vocabularies=(1500, 1600), growing_vocabularies=(1000, 1700),
@@ -131,25 +130,14 @@ def test_the_grid_compares_lists_with_all_words():
     assert {variant.threads for variant in grid} == {1, 4} and {variant.threads for variant in variants(1)} == {1}
 
 
-def test_reading_memory_reads_all_of_it(rng):
-    numbers = rng.standard_normal(64 * 5).astype(np.float32)
-    found, expected = np.zeros((2, machine_bench.PARTS), np.float32)
-    machine_bench.add_up(numbers, found)
-    machine_bench.add_up_numpy(numbers, expected)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-
-
 with_kernels = pytest.mark.skipif(USE_NUMPY, reason="there are only twins")
 
 
 @with_kernels
 def test_every_kernel_has_a_case():
-    found = set()
-    for module in pkgutil.iter_modules(kernels.__path__):
-        if module.name != "aligners":  # they are measured at work, in count
-            members = vars(import_module(f"kernels.{module.name}")).values()
-            found |= {member.__name__ for member in members if hasattr(member, "twin")}
-    assert {case.kernel.__name__ for case in Maker(TINY).cases()} == found
+    measured = {kernel_name(case.kernel) for case in Maker(TINY).cases()}
+    elsewhere = {name for name in all_kernels() if name.split(".")[0] in ("aligners", "memory")}  # count and machine
+    assert measured == all_kernels() - elsewhere
 
 
 @with_kernels
@@ -158,7 +146,7 @@ def test_kernels_can_be_called_again_and_again_with_the_same_arguments():
         assert case.nbytes > 0 and case.flops >= 0
         for _ in range(20):
             case.kernel(*case.arguments)
-        case.kernel.twin(*case.arguments)
+        plain_function(case.kernel)(*case.arguments)
         for array in (argument for argument in case.arguments if isinstance(argument, np.ndarray)):
             assert array.dtype.kind != "f" or np.isfinite(array).all(), case.kernel.__name__
 

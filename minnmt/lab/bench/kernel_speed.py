@@ -33,7 +33,8 @@ def measure_kernels(bench):
 
 def add_case(table, case, bench):
     """Measure one kernel and its twin."""
-    sides = {"kernel": lambda: case.kernel(*case.arguments), "twin": lambda: case.kernel.twin(*case.arguments)}
+    plain = plain_function(case.kernel)
+    sides = {"kernel": lambda: case.kernel(*case.arguments), "twin": lambda: plain(*case.arguments)}
     n_calls = {name: calls_for(ROUND, call) for name, call in sides.items()}
     found = interleave({name: many_calls(sides[name], n_calls[name]) for name in sides}, bench.n_repeats())
     kernel, twin = (np.array(found[name].seconds) / n_calls[name] for name in sides)
@@ -48,3 +49,8 @@ def add_case(table, case, bench):
         spread(ratios(twin, kernel)), number(case.flops / median(kernel) / 1e9) if case.flops else "-",
         number(case.nbytes / median(kernel) / 1e9), number(1e6 * limit), number(100 * limit / median(kernel)),
     )  # fmt: skip
+
+
+def plain_function(kernel):
+    """What a kernel is compared with."""
+    return kernel.plain if hasattr(kernel, "plain") else kernel.twin
