@@ -14,8 +14,8 @@ from tests.conftest import random_parameters
 
 pytest.importorskip("torch")
 
+from minnmt.lab import peer_torch  # noqa: E402  (only with torch)
 from minnmt.lab.peer_torch import TorchNetwork  # noqa: E402
-from minnmt.report import peer_torch  # noqa: E402  (only with torch)
 
 SRC_WORDS, TRG_WORDS, MAX_LENGTH = 30, 40, 9
 LENGTHS = (4, 1, 11, 4, 7, 2)
