@@ -19,6 +19,7 @@ LOW = np.float32(-np.inf)
 
 @kernel
 def gru_cell(inputs, products, s):
+    """One pass over memory, where numpy takes a dozen."""
     out = np.empty(s.shape, np.float32)
     for n in range(len(s)):
         cell(inputs[n], products[n], s[n], out[n])
@@ -35,9 +36,9 @@ def cell(x, y, s, out):
 
 @kernel(parallel=True)
 def read_sentences(inputs, lengths, u_forward, u_backward):
-    """A task is one sentence in one direction."""
+    """A task is one sentence in one direction; its weights are read once for each word, and nothing else is."""
     B, S, H = inputs.shape[0], inputs.shape[1], inputs.shape[2] // 6
-    h = np.zeros((B, S, 2 * H), np.float32)
+    h = np.empty((B, S, 2 * H), np.float32)
     for task in numba.prange(2 * B):
         b = task // 2
         if task % 2 == 0:
@@ -62,6 +63,7 @@ def read(inputs, length, u, h, from_end):
         products *= u.scale
         cell(inputs[i], products, flat, h[i])
         flat[:] = h[i]
+    h[length:] = ZERO
 
 
 @kernel(parallel=True)
@@ -115,6 +117,7 @@ def add_scaled(scale, x, out):
 
 @kernel
 def readout(state, word, context):
+    """One pass over memory."""
     N, E = state.shape
     o = np.empty((N, E), np.float32)
     for n in range(N):
@@ -128,9 +131,11 @@ def readout(state, word, context):
 def best_words(logits, sizes, ending, n):
     """The n best are kept while the largest is looked for; then one more pass, and no probability is written."""
     N = len(sizes)
-    words, logps = np.zeros((N, n), np.int64), np.full((N, n), LOW)
+    words, logps = np.empty((N, n), np.int64), np.empty((N, n), np.float32)
     for i in numba.prange(N):
         row = logits[i, : sizes[i]]
+        words[i] = 0
+        logps[i] = LOW
         keep_best(row, words[i], logps[i])
         largest = logps[i, 0]
         total = ZERO

@@ -23,6 +23,7 @@ BLOCK = 32  # rows of w that all rows of x are multiplied with before the next a
 
 @kernel(parallel=True)
 def few_rows(x, weights, bias):
+    """Each weight is read once and serves all rows; threads that share the kernel have parts of the weights."""
     w, scale = weights
     P, N = w.shape[:2]
     out = np.empty((x.shape[1], N), np.float32)

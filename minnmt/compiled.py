@@ -22,6 +22,7 @@ import os
 
 import numpy as np
 
+FLOAT64 = np.dtype(np.float64)
 FOR_GOOD = os.environ.get("MINNMT_KERNELS", "") == "numpy"
 _reading = FOR_GOOD
 
@@ -54,7 +55,7 @@ def compiled(counterpart):
         @functools.wraps(plain)
         def call(first, *rest):
             nonlocal kernel
-            if first.dtype == np.float64 or _reading:
+            if first.dtype == FLOAT64 or _reading:
                 return plain(first, *rest)
             if kernel is None:
                 kernel = find_kernel(counterpart)

@@ -96,12 +96,19 @@ def extend(live, memory, params, words, longest, n_free):
     steps = [take_step(h, memory, params, words, longest) for h in live]
     totals = np.array([h.logp + logps for h, (_, logps, _) in zip(live, steps)])
     best = []
-    for place in np.argsort(-totals, axis=None, kind="stable")[:n_free]:
+    for place in best_places(totals.reshape(-1), n_free):
         n, column = np.unravel_index(place, totals.shape)
         h, (s, _, alpha), word = live[n], steps[n], column if words is None else words.ids[0, column]
         if np.isfinite(totals[n, column]):
             best.append(Beginning([*h.ids, int(word)], float(totals[n, column]), s, [*h.alphas, alpha]))
     return best
+
+
+def best_places(values, n):
+    """Where the n largest numbers are, best first; ties go to the earlier place."""
+    n = min(n, len(values))
+    places = np.flatnonzero(values >= np.partition(values, -n)[-n])  # sorting all would take longer than the network
+    return places[np.argsort(-values[places], kind="stable")][:n]
 
 
 def take_step(h, memory, params, words, longest):

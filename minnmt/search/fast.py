@@ -89,7 +89,9 @@ class FastSteps:
         h = self.encode(sentences, engine.src_words)
         self.s = self.first_states(h)
         self.memory = self.project(h)
-        self.listed = None if lists is None else gather_lists(lists, self.p.softmax)
+        softmax = self.p.softmax
+        self.listed = None if lists is None else gather_lists(lists, softmax)
+        self.all_words = Product(softmax.W[None], softmax.b)
 
     def encode(self, sentences, src_words):
         """B lists of source ids -> annotations h (B,S,C) (3), zero beyond a sentence's end."""
@@ -145,10 +147,10 @@ class FastSteps:
 
     def choose(self, o, sentence, ending, n):
         """o (N,E) -> the n best words (N,n) of each row and their log-probabilities (12), (21)."""
-        softmax, listed = self.p.softmax, self.listed
+        listed = self.listed
         if listed is None:
-            logits = Product(softmax.W[None], softmax.b)(o)
-            return best_words(logits, np.full(len(o), len(softmax.W)), ending, n)
+            logits = self.all_words(o)
+            return best_words(logits, np.full(len(o), logits.shape[1]), ending, n)
         begins, ends = listed.begins[sentence], listed.ends[sentence]
         logits = list_logits(o, listed.W, listed.b, begins, ends)
         places, logps = best_words(logits, ends - begins, ending, n)

@@ -1,6 +1,6 @@
-"""Greedy search for one sentence, in the plainest form: the reference that beam search with one hypothesis equals.
+"""Greedy search for one sentence, in the plainest form: what beam search with one hypothesis equals.
 
-Notebook 05 starts here.
+Left out: lists of words, and all but the best translation (beam.py). Notebook 05 starts here.
 """
 
 import numpy as np

@@ -15,6 +15,7 @@ so the annotations are multiplied once for each sentence, and c itself is never 
 A large network's recurrent weights are rounded to 16 bits, so that they stay in the cache; the tables of words are not.
 """
 
+import functools
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ class Product:
         out += self.b
         return out
 
-    @property
+    @functools.cached_property
     def weights(self):
         """As the kernels for few rows read them."""
         return self.rounded or Weights(self.W, np.ones_like(self.b))

@@ -44,7 +44,7 @@ def draw_lists(rng, n_lists, most=12, trg_words=V):
 def assert_same(found, expected, tolerance=2e-4):
     """The same translations with the same scores, for every sentence.
 
-    Sharp networks magnify the rounding of float32: even the plain engine is up to 6e-5 away from float64.
+    Sharp networks magnify the rounding of float32: even the plain search is up to 6e-5 away from float64.
     """
     assert [[h.ids for h in one] for one in found] == [[h.ids for h in one] for one in expected]
     for one, other in zip(found, expected):
