@@ -2,6 +2,8 @@
 
 import itertools
 
+import numpy as np
+
 from minnmt.model.network import network_forward
 from minnmt.search.batch_beam import batch_beam_search
 from minnmt.search.beam import beam_search
@@ -19,6 +21,13 @@ def plain_search(sentences, params, settings, lists=None):
 def fast_search(sentences, params, settings, lists=None):
     """All sentences in one array program -> a list of Hypothesis for each."""
     return batch_beam_search(sentences, FastEngine(params), settings, lists)
+
+
+def next_word_logps(src, prefixes, params):
+    """n prefixes of one length t -> log-probabilities (n,V) of the word that follows, from the training network."""
+    _, cache = network_forward(make_batch([src] * len(prefixes), prefixes), params)
+    probs = cache.softmax.probs.reshape(len(prefixes[0]) + 1, len(prefixes), -1)
+    return np.log(probs[-1])
 
 
 def every_translation(src, params, max_length, penalty):
