@@ -1,8 +1,7 @@
-"""Numba kernels, each beside a numpy twin of the same name and signature ending in `_numpy`.
+"""Compiled functions only, each the fast counterpart of a plain function in minnmt/, which names it.
 
-A kernel takes arrays, named tuples of arrays and scalars, writes into outputs it is given, may return a count, and
-raises nothing. This package imports nothing of minnmt. MINNMT_KERNELS=numpy in the environment switches every kernel to
-its twin.
+A kernel has its plain function's arguments and results. It takes arrays, named tuples of arrays and scalars, and raises
+nothing. This package imports nothing of minnmt; minnmt/compiled.py says when a kernel runs.
 """
 
 # Called once, with nothing, when a kernel has to be compiled for the first time on this machine; None: say nothing.

@@ -1,19 +1,15 @@
-"""The one decorator for all kernels: compiled, cached on disk, and switched off by MINNMT_KERNELS=numpy."""
+"""The one decorator for all kernels: compiled for this machine, cached on disk."""
 
 import contextlib
 import functools
-import os
 import threading
 import types
 from pathlib import Path
 
 import numba
-import numpy as np
 from numba.core import event
 
 import kernels
-
-USE_NUMPY = os.environ.get("MINNMT_KERNELS", "") == "numpy"
 
 # Not among them: "nnan" and "ninf", with which isnan would lie. error_model="numpy" drops the check for division by
 # zero, which would keep a loop from being vectorised.
@@ -24,19 +20,17 @@ SOURCES = tuple(
     (file.name, file.stat().st_size, file.stat().st_mtime) for file in sorted(Path(__file__).parent.glob("*.py"))
 )
 
-_team = threading.local()
+_thread = threading.local()
 
 
-def kernel(function=None, *, twin=None, parallel=False):
+def kernel(function=None, *, parallel=False):
     """Compile a function for float32 arrays. The plain function whose place it takes is in minnmt/, and names it.
 
     Kernels use one thread and let go of Python's lock: several threads may run them side by side. A kernel that is
-    `parallel` is compiled a second time, and in a thread that has a team (see `team`) it is shared by the whole team.
+    `parallel` is compiled a second time, for several threads that share the work of one call (see `sharing`).
     """
     if function is None:
-        return functools.partial(kernel, twin=twin, parallel=parallel)
-    if twin is not None:
-        return with_twin(function, twin, parallel)
+        return functools.partial(kernel, parallel=parallel)
     compiled = stamped(numba.njit(**OPTIONS)(function))
     if not parallel:
         return compiled
@@ -44,25 +38,9 @@ def kernel(function=None, *, twin=None, parallel=False):
 
     @functools.wraps(function)
     def call(*arguments):
-        return (compiled if team_size() == 1 else shared)(*arguments)
+        return (compiled if n_sharing() == 1 else shared)(*arguments)
 
     call.compiled, call.shared = compiled, shared
-    return call
-
-
-def with_twin(function, twin, parallel):
-    if USE_NUMPY:
-        return twin
-    compiled = stamped(numba.njit(**OPTIONS)(function))
-    shared = stamped(numba.njit(parallel=True, **OPTIONS)(renamed(function))) if parallel else compiled
-
-    @functools.wraps(function)
-    def call(first, *rest):
-        if first.dtype != np.float32:
-            return twin(first, *rest)
-        return (compiled if team_size() == 1 else shared)(first, *rest)
-
-    call.compiled, call.shared, call.twin = compiled, shared, twin
     return call
 
 
@@ -91,21 +69,21 @@ def device_function(function):
     return stamped(numba.njit(forceinline=True, **OPTIONS)(function))
 
 
-def team_size():
+def n_sharing():
     """How many threads share the parallel kernels that this thread calls."""
-    return getattr(_team, "size", 1)
+    return getattr(_thread, "n_sharing", 1)
 
 
 @contextlib.contextmanager
-def team(n):
+def sharing(n):
     """Within it, parallel kernels that this thread calls are shared by n threads, as far as Numba has so many."""
-    before = team_size()
-    _team.size = max(1, min(n, numba.config.NUMBA_NUM_THREADS))
-    numba.set_num_threads(_team.size)
+    before = n_sharing()
+    _thread.n_sharing = max(1, min(n, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(_thread.n_sharing)
     try:
         yield
     finally:
-        _team.size = before
+        _thread.n_sharing = before
         numba.set_num_threads(before)
 
 

@@ -10,8 +10,6 @@ reading took 1.7 times as long. A whole table of words is one panel.
 Weights may be 16-bit integers with a scale for each row: half as much to read. All arithmetic is in float32.
 """
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 
@@ -19,28 +17,16 @@ from .jit import device_function, kernel
 
 ZERO = np.float32(0)
 GROUP = 5  # rows of x that are multiplied together
-SHARES = 16  # of the weights, for a team's threads
+SHARES = 16  # of the weights, for threads that share the kernel
 BLOCK = 32  # rows of w that all rows of x are multiplied with before the next are read; twice, from both halves
 
 
-class Weights(NamedTuple):
-    """The numbers w * scale."""
-
-    w: np.ndarray  # (P,N,E) float32, or int16
-    scale: np.ndarray  # (N), of each row
-
-
-def few_rows_numpy(x, weights, bias, out):
-    """x (P,M,E), Weights (P,N,E), bias (N) -> fills out (M,N) = scale * sum over panels of x w^T, + bias."""
-    np.matmul(x, weights.w.transpose(0, 2, 1).astype(x.dtype, copy=False)).sum(axis=0, out=out)
-    out *= weights.scale
-    out += bias
-
-
-@kernel(twin=few_rows_numpy, parallel=True)
-def few_rows(x, weights, bias, out):
+@kernel(parallel=True)
+def few_rows(x, weights, bias):
+    """Each weight is read once and serves all rows; threads that share the kernel have parts of the weights."""
     w, scale = weights
     P, N = w.shape[:2]
+    out = np.empty((x.shape[1], N), np.float32)
     for share in numba.prange(SHARES):
         begin, end = share * N // SHARES, (share + 1) * N // SHARES
         out[:, begin:end] = ZERO
@@ -49,6 +35,7 @@ def few_rows(x, weights, bias, out):
         for i in range(len(out)):
             for n in range(begin, end):
                 out[i, n] = scale[n] * out[i, n] + bias[n]
+    return out
 
 
 @device_function

@@ -6,27 +6,21 @@ import numpy as np
 from .jit import kernel
 from .products import add_columns
 
-LIST_PARTS = 4  # of a sentence's list, shared out among a team's threads
+LIST_PARTS = 4  # of a sentence's list, for threads that share the kernel
 LOW = np.float32(-np.inf)
 
 
-def list_logits_numpy(o, W, b, begins, ends, logits):
-    """o (N,E), W (L,E), b (L), begins (N), ends (N) -> fills logits (N,M).
-
-    Row n gets its words begins[n] to ends[n] of W in the first columns, and -inf in the others.
-    """
-    logits[:] = -np.inf
-    for n, (begin, end) in enumerate(zip(begins, ends)):
-        logits[n, : end - begin] = W[begin:end] @ o[n] + b[begin:end]
-
-
-@kernel(twin=list_logits_numpy, parallel=True)
-def list_logits(o, W, b, begins, ends, logits):
-    N = len(o)
+@kernel(parallel=True)
+def list_logits(o, W, b, begins, ends):
+    """Neighbours that have one list share the reading of its weights."""
+    N, M = len(o), 0
+    for n in range(N):
+        M = max(M, ends[n] - begins[n])
+    logits = np.empty((N, M), np.float32)
     for task in numba.prange(N * LIST_PARTS):
         part, n = task // N, task % N  # a thread's tasks are neighbours: it gets some parts of every list
         if n > 0 and begins[n] == begins[n - 1]:
-            continue  # done with the row before: neighbours with one list share the reading of its weights
+            continue  # done with the row before
         last = n + 1
         while last < N and begins[last] == begins[n]:
             last += 1
@@ -38,3 +32,4 @@ def list_logits(o, W, b, begins, ends, logits):
         add_columns(o[n:last], W[rows], logits[n:last, first:end])
         if part == 0:
             logits[n:last, size:] = LOW
+    return logits

@@ -17,8 +17,8 @@ __version__ = "0.1.0"
 for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-# How long the threads of a team wait in a loop for work before they go to sleep. libgomp's own 300,000 rounds are no
-# faster on an idle machine; beside another busy program they made a sentence take four times as long as this.
+# How long threads that share a kernel wait in a loop for work before they go to sleep. libgomp's own 300,000 rounds are
+# no faster on an idle machine; beside another busy program they made a sentence take four times as long as this.
 os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 

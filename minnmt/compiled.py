@@ -15,13 +15,16 @@ The first argument of such a function is an array, and decides. What a docstring
 the counterpart, which then returns its results in the same memory.
 """
 
+import contextlib
 import functools
 import importlib
 import os
 
 import numpy as np
 
-_reading = os.environ.get("MINNMT_KERNELS", "") == "numpy"
+FLOAT64 = np.dtype(np.float64)
+FOR_GOOD = os.environ.get("MINNMT_KERNELS", "") == "numpy"
+_reading = FOR_GOOD
 
 
 def reading_mode():
@@ -29,31 +32,35 @@ def reading_mode():
     return _reading
 
 
-def enter_reading_mode():
-    """From now on, as if MINNMT_KERNELS=numpy were in the environment."""
+@contextlib.contextmanager
+def reading():
+    """Within it, as if MINNMT_KERNELS=numpy were in the environment."""
     global _reading
-    _reading = True
+    before, _reading = _reading, True
+    try:
+        yield
+    finally:
+        _reading = before
 
 
 def compiled(counterpart):
     """Name the compiled counterpart, "file.function" in kernels/, of the plain function that follows."""
 
     def decorate(plain):
-        plain.counterpart = counterpart
-        if _reading:
+        plain.counterpart, plain.plain = counterpart, plain
+        if FOR_GOOD:
             return plain
         kernel = None  # imported when it is first called
 
         @functools.wraps(plain)
         def call(first, *rest):
             nonlocal kernel
-            if first.dtype == np.float64 or _reading:
+            if first.dtype == FLOAT64 or _reading:
                 return plain(first, *rest)
             if kernel is None:
                 kernel = find_kernel(counterpart)
             return kernel(first, *rest)
 
-        call.plain = plain
         return call
 
     return decorate

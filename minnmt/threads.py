@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -26,12 +27,17 @@ def n_processors():
 
 @contextlib.contextmanager
 def threads(n):
-    """Yields a map that spreads its calls over n threads: for one thread, and in reading mode, Python's own map."""
-    if n == 1 or reading_mode():
-        yield map
-        return
-    with thread_pool(n) as pool:
-        yield pool.map
+    """Yields a map that returns a list: in n threads; one thread, and any number in reading mode, is this one."""
+    if n <= 1 or reading_mode():
+        yield lambda function, *arguments: list(map(function, *arguments))
+    else:
+        with thread_pool(n) as pool:
+            yield lambda function, *arguments: in_pool(pool, function, *arguments)
+
+
+def in_pool(pool, function, *arguments):
+    """map in a pool's threads; this one waits for the results."""
+    return list(pool.map(function, *arguments))
 
 
 def thread_pool(n_threads):
@@ -50,6 +56,24 @@ def thread_pool(n_threads):
 
         list(pool.map(pin, range(n_threads)))
     return pool
+
+
+@contextlib.contextmanager
+def sharing(n):
+    """Within it, n threads share every kernel that this one calls, if it is one of those that can be shared."""
+    if n <= 1 or reading_mode():
+        yield
+    else:
+        from kernels import jit
+
+        with jit.sharing(n):
+            yield
+
+
+def n_sharing():
+    """How many threads share the kernels that this one calls."""
+    jit = sys.modules.get("kernels.jit")  # not there: no kernel was called yet
+    return jit.n_sharing() if jit else 1
 
 
 @contextlib.contextmanager

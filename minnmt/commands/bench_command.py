@@ -35,7 +35,7 @@ def bench(sections, size, repeats, threads, peer, json_path, plot_path, src, trg
     \b
     Sections (all but growth, unless you name some):
       machine   matrix products and memory, the limits of all else; always measured
-      kernels   each kernel against its numpy twin and against those limits
+      kernels   each kernel against its plain function and against those limits
       decode    all words against lists, by beam, batch and threads
       train     updates with a softmax over all words and over lists
       count     counting links, its part of training, and the aligner

@@ -22,7 +22,7 @@ from .options import (
     selector_from_options,
 )
 
-NOT_WITH_REFERENCE = ("alignments", "replace_unk", "workers", "profile")
+NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
 
 
 @click.command()
@@ -49,13 +49,9 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "workers", "profile")
 )  # fmt: skip
 @search_options
 @click.option(
-    "--workers", type=COUNT, default=0,
-    help="Translate in N processes of one thread that share the weights, instead of threads. [default: 0, none]",
-)  # fmt: skip
-@click.option(
     "--engine", type=click.Choice(["fast", "float32", "plain"]), default="fast", show_default=True,
     help="fast rounds the recurrent weights of large networks (16 MB and more) to 16 bits, float32 does not; plain is "
-    "the network as training runs it, to compare with.",
+    "the program as one reads it: nothing compiled, one thread, one sentence after the other.",
 )  # fmt: skip
 @click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")
 def decode(**options):
@@ -69,7 +65,17 @@ def decode(**options):
     With nothing to read (a terminal, or the null device) it translates the test set that the model was
     trained with and prints the scores to stderr.
     """
+    from ..compiled import reading
+
     check_together(options)
+    with reading() if options["engine"] == "plain" else contextlib.nullcontext():
+        run_decode(options)
+
+
+def run_decode(options):
+    """Check the files, then translate, or score the reference."""
+    from ..threads import tuned
+
     inputs = [options["input"], options["reference"], *model_files(options), *counts_files(options)]
     check_outputs([options["output"], options["alignments"]], inputs)
     model = model_from_options(options)
@@ -78,7 +84,7 @@ def decode(**options):
         score_reference(options, model, selector)
         return
     translator = translator_from_options(options, model, selector)
-    with workers_or_none(translator, options["workers"]) as translator, profiled(options["profile"]):
+    with tuned(), profiled(options["profile"]):
         translate_all(translator, options)
 
 
@@ -97,30 +103,22 @@ def check_together(options):
         raise UsageError(f"--reference translates nothing: {names} and --n-best do not go with it")
     if options["alignment_format"] and not options["alignments"]:
         raise UsageError("--alignment-format needs --alignments FILE")
-    if options["workers"] and options["threads"]:
-        raise UsageError("--workers N are processes of one thread each: --threads does not go with them")
-    if options["workers"] and options["profile"]:
-        raise UsageError("--profile looks at this process alone: it does not go with --workers")
 
 
 def translator_from_options(options, model, selector):
+    from ..compiled import reading_mode
     from ..search.beam import SearchSettings
-    from ..search.translate import ENGINES, Translator
+    from ..search.fast import FastEngine
+    from ..search.translate import Translator
 
     keep_attention = bool(options["alignments"] or options["replace_unk"])
     settings = SearchSettings(
         options["beam"], options["length_penalty"], options["max_length"], options["n_best"], keep_attention
     )
     n_threads = options["threads"] or available_processors()
-    replacer, engine = replacer_from_options(options, model), ENGINES[options["engine"]](model.params)
+    replacer = replacer_from_options(options, model)
+    engine = None if reading_mode() else FastEngine(model.params, exact=options["engine"] == "float32")
     return Translator(model, settings, options["batch_size"], n_threads, selector, replacer, engine)
-
-
-def workers_or_none(translator, n_workers):
-    """The Translator itself, or processes that do its work."""
-    from ..search.workers import WorkerPool
-
-    return WorkerPool(translator, n_workers) if n_workers else contextlib.nullcontext(translator)
 
 
 def translate_all(translator, options):

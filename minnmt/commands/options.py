@@ -179,14 +179,15 @@ def directory_from_options(options):
 @contextlib.contextmanager
 def profiled(wanted):
     """With --profile, print where the time went to stderr; not after an error."""
-    from ..profile import end_profile, profile_table, start_profile
+    from ..profile import profile_table, take_profile
 
-    if wanted:
-        start_profile()
-    yield
-    if wanted:
-        for line in profile_table(end_profile()):
-            click.echo(line, err=True)
+    if not wanted:
+        yield
+        return
+    with take_profile() as seconds:
+        yield
+    for line in profile_table(seconds):
+        click.echo(line, err=True)
 
 
 def training_threads(batch_size):

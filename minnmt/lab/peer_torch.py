@@ -19,7 +19,6 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 
 from ..text.batches import pad
 from ..text.vocab import EOS
-from ..threads import keep_freed_memory
 
 INF = float("inf")
 LOSS_ROWS = 512  # words at a time in the softmax of training, a few per cent faster than all at once
@@ -52,7 +51,6 @@ class TorchNetwork(nn.Module):
 
     def __init__(self, params, lr=5e-4):
         super().__init__()
-        keep_freed_memory()  # minnmt asks for it too
         gru, attention, cell, readout = params.decoder_gru, params.attention, params.decoder_cell, params.readout
         self.lr, self.optimizer = lr, None
         self.src_embedding = weight(params.src_embedding)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.softmax import list_logits
+from ..compiled import compiled
+from .softmax import log_normalised
 
 
 class ListedWords(NamedTuple):
@@ -21,12 +22,6 @@ class ListedWords(NamedTuple):
     b: np.ndarray  # (L)
     begins: np.ndarray  # (A) where a sentence's rows begin in W
     ends: np.ndarray  # (A)
-
-    def keep(self, sentences):
-        """The same for a part of the sentences; the gathered rows stay where they are."""
-        return self._replace(
-            ids=self.ids[sentences], begins=self.begins[sentences], ends=self.ends[sentences]
-        )
 
 
 def gather_lists(lists, p):
@@ -39,12 +34,20 @@ def gather_lists(lists, p):
     return ListedWords(padded, p.W[together], p.b[together], ends - lengths, ends)
 
 
+@compiled("softmax.list_logits")
+def list_logits(o, W, b, begins, ends):
+    """o (N,E), W (L,E), b (L), begins (N), ends (N) -> logits (N,M), M words in the longest list.
+
+    Row n has its words begins[n] to ends[n] of W in the first columns, and -inf in the others.
+    """
+    logits = np.full((len(o), (ends - begins).max(initial=0)), -np.inf, o.dtype)
+    for n, (begin, end) in enumerate(zip(begins, ends)):
+        logits[n, : end - begin] = W[begin:end] @ o[n] + b[begin:end]
+    return logits
+
+
 def list_log_softmax(o, words):
     """o (A*K,E), K rows a sentence -> log-probabilities (A*K,M) over each sentence's list, -inf beyond its end."""
-    logits = np.empty((len(o), words.ids.shape[1]), o.dtype)
     K = len(o) // max(len(words.begins), 1)
     begins, ends = np.repeat(words.begins, K), np.repeat(words.ends, K)
-    list_logits(np.ascontiguousarray(o), words.W, words.b, begins, ends, logits)
-    logits -= logits.max(axis=1, keepdims=True)
-    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    return logits
+    return log_normalised(list_logits(np.ascontiguousarray(o), words.W, words.b, begins, ends))  # (21)

@@ -1,27 +1,25 @@
-"""Beam search for a batch of sentences, all live hypotheses of all sentences in one array program.
+"""Beam search for one sentence, in the plainest form: the definition that batch_beam.py is compared with.
 
 A beam has K places. At each step every live hypothesis is extended by every word, the best extensions take the
-places that are left, and those that end in eos leave the beam for good (their place is not filled again). A sentence
-is done when it has no live hypothesis, or none that could still win: a sum of log-probabilities only falls, so
-sum / longest_length^penalty is the most a live hypothesis can reach. Rows that have ended, and those of done
-sentences, leave the batch. A hypothesis that has grown to the longest length allowed may only end.
+places that are left, and those that end in eos leave the beam for good (their place is not filled again). The search
+is over when no hypothesis is live, or none that could still win: a sum of log-probabilities only falls, so
+sum / longest_length^penalty is the most a live hypothesis can reach. A hypothesis that has grown to the longest length
+allowed may only end.
 
     score = sum_t log p_t / length^penalty   (17)  eos counted
 
-Scores do not depend on the other sentences of the batch, up to the rounding of float32 (about 1e-6). The network's
-steps are an engine's: minnmt/search/plain.py or fast.py. Notebook 05 draws the search as a tree.
+Left out: batches and speed (batch_beam.py, fast.py). Notebook 05 draws the search as a tree.
 """
 
 from dataclasses import dataclass
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from ..profile import lap
+from ..model.network import encode, next_word
+from ..nn.list_softmax import gather_lists
+from ..text.batches import pad
 from ..text.vocab import EOS
-
-NO_WORD = -1  # what comes before the first
 
 
 @dataclass
@@ -38,6 +36,10 @@ class SearchSettings:
         """The most words that a translation of the ids `src` may have, eos not counted."""
         return 2 * len(src) + 10 if self.max_length is None else self.max_length
 
+    def score(self, logp, length):
+        """(17); `length` with eos."""
+        return logp / length**self.length_penalty
+
 
 class Hypothesis(NamedTuple):
     """A finished translation."""
@@ -48,109 +50,77 @@ class Hypothesis(NamedTuple):
     alpha: np.ndarray | None  # (T,S) attention of every word, eos included, if it was asked for
 
 
-class Trace(NamedTuple):
-    """One step of the search: the extensions that were chosen, a row each, those of one sentence side by side."""
+@dataclass
+class Beginning:
+    """A translation on its way; with eos as its last word it has ended."""
 
-    origins: np.ndarray  # (R) the row that each continues, in the Trace of the step before
-    parents: np.ndarray  # (R) the same row as the engine counts them: those that ended are gone
-    words: np.ndarray  # (R)
-    alpha: np.ndarray | None  # (N,S) attention when the word was chosen, by parent
+    ids: list
+    logp: float  # sum of log-probabilities
+    s: np.ndarray  # (1,H) the decoder's state before its next word
+    alphas: list  # attention (S) of each word
 
-
-class Ended:
-    """The hypotheses that have left their beams."""
-
-    def __init__(self, n_sentences, settings):
-        self.settings = settings
-        self.scores = np.full((n_sentences, settings.beam), -np.inf)  # best last
-        self.n = np.zeros(n_sentences, int)
-        self.found = []  # (sentence, -score, step, row, logp): sorted, the best of a sentence comes first
-
-    def add(self, sentence, logps, step, rows):
-        """Rows of one step that chose eos; `sentence` (R) and `logps` (R) of each."""
-        scores = logps / (step + 1) ** self.settings.length_penalty
-        for b, score, row, logp in zip(sentence.tolist(), scores.tolist(), rows.tolist(), logps.tolist()):
-            self.found.append((b, -score, step, row, logp))
-            self.scores[b, 0] = score  # a place that is still -inf: there are as many as places in the beam
-            self.scores[b].sort()
-            self.n[b] += 1
-
-    def needed(self):
-        """The score (B) that a hypothesis must exceed to be among its sentence's n best."""
-        return self.scores[:, -self.settings.n_best]
+    @property
+    def ended(self):
+        return self.ids[-1:] == [EOS]
 
 
-def beam_search(sentences, engine, settings, lists=None):
-    """sentences: B lists of source ids without eos -> B lists of Hypothesis, best first.
+def beam_search(src, params, settings, ids=None):
+    """src: the ids of one sentence, without eos -> a list of Hypothesis, best first.
 
-    With `lists`, B arrays of target ids, ascending and with eos, each sentence is translated with its words alone.
+    With `ids`, target ids, ascending and with eos, it is translated with these words alone (21).
     """
-    B, K = len(sentences), settings.beam
-    steps = engine.begin(sentences, lists)
-    longest = np.array([settings.longest(src) for src in sentences])
-    ended, trace = Ended(B, settings), []
-
-    # a row is a live hypothesis; each sentence begins with one, the empty one
-    sentence = parents = origins = np.arange(B)
-    words, logps = np.full(B, NO_WORD), np.zeros(B)  # float64: a long sum in float32 would round close rivals together
-    for t in count():
-        found = steps.step(sentence, parents, words, longest[sentence] == t, K)
-        parents, words, logps = _best_extensions(sentence, logps, *found[:2], K - ended.n)
-        sentence, alpha = sentence[parents], found[2] if settings.keep_attention else None
-        trace.append(Trace(origins[parents], parents, words, alpha))
-        over = words == EOS
-        if over.any():
-            rows = np.flatnonzero(over)
-            ended.add(sentence[rows], logps[rows], t, rows)
-        reachable = logps / (longest[sentence] + 1.0) ** settings.length_penalty
-        origins = np.flatnonzero(~over & _could_win(sentence, reachable, over, ended))
-        lap("bookkeeping")
-        if not len(origins):
-            break
-        sentence, parents, words, logps = sentence[origins], parents[origins], words[origins], logps[origins]
-    return _hypotheses(ended, trace, sentences)
+    s0, memory, _ = encode(*pad([src]), params)
+    words = None if ids is None else gather_lists([ids], params.softmax)
+    longest = settings.longest(src)
+    live, ended = [Beginning([], 0.0, s0, [])], []
+    while could_win(live, ended, longest, settings):
+        best = extend(live, memory, params, words, longest, settings.beam - len(ended))
+        ended += [h for h in best if h.ended]
+        live = [h for h in best if not h.ended]
+    found = [finished(h, settings) for h in ended]
+    return sorted(found, key=lambda h: -h.score)[: settings.n_best]  # equal ones in the order in which they ended
 
 
-def _best_extensions(sentence, logps, words, more, free):
-    """Rows with logps (N), their best words (N,K) and what these add (N,K), free places (B) -> parents, words, logps.
+def could_win(live, ended, longest, settings):
+    """Is there a live hypothesis that may still be among the n best?"""
+    scores = sorted((settings.score(h.logp, len(h.ids)) for h in ended), reverse=True)
+    needed = scores[settings.n_best - 1] if len(scores) >= settings.n_best else -np.inf
+    return any(settings.score(h.logp, longest + 1) > needed for h in live)
 
-    The chosen extensions of a sentence are side by side, best first, as many as it has free places. Ties go to the
-    earlier hypothesis, then to the lower word.
+
+def extend(live, memory, params, words, longest, n_free):
+    """Every live hypothesis by every word -> the best of these, as many as there are free places, best first.
+
+    Ties go to the earlier hypothesis, then to the lower word.
     """
-    K = words.shape[1]
-    total = (logps[:, None] + more).reshape(-1)
-    of = np.repeat(sentence, K)
-    order = np.lexsort((-total, of))  # by sentence, then by value; equal values stay in their order
-    of = of[order]
-    place = np.arange(len(of)) - np.searchsorted(of, of)
-    chosen = order[(place < free[of]) & np.isfinite(total[order])]
-    return chosen // K, words.reshape(-1)[chosen], total[chosen]
+    steps = [take_step(h, memory, params, words, longest) for h in live]
+    totals = np.array([h.logp + logps for h, (_, logps, _) in zip(live, steps)])
+    best = []
+    for place in best_places(totals.reshape(-1), n_free):
+        n, column = np.unravel_index(place, totals.shape)
+        h, (s, _, alpha), word = live[n], steps[n], column if words is None else words.ids[0, column]
+        if np.isfinite(totals[n, column]):
+            best.append(Beginning([*h.ids, int(word)], float(totals[n, column]), s, [*h.alphas, alpha]))
+    return best
 
 
-def _could_win(sentence, reachable, over, ended):
-    """Which rows (R) belong to a sentence with a live hypothesis that may still be among its n best."""
-    hopeful = ~over & (reachable > ended.needed()[sentence])
-    going = np.zeros(len(ended.n), bool)
-    going[sentence[hopeful]] = True
-    return going[sentence]
+def best_places(values, n):
+    """Where the n largest numbers are, best first; ties go to the earlier place."""
+    n = min(n, len(values))
+    places = np.flatnonzero(values >= np.partition(values, -n)[-n])  # sorting all would take longer than the network
+    return places[np.argsort(-values[places], kind="stable")][:n]
 
 
-def _hypotheses(ended, trace, sentences):
-    """The n best of each sentence, best first."""
-    hypotheses = [[] for _ in sentences]
-    for b, score, step, row, logp in sorted(ended.found, key=lambda found: found[:3]):
-        if len(hypotheses[b]) < ended.settings.n_best:
-            ids, alpha = _follow(trace[: step + 1], row, len(sentences[b]) + 1)
-            hypotheses[b].append(Hypothesis(ids, -score, logp, alpha))
-    return hypotheses
+def take_step(h, memory, params, words, longest):
+    """-> the next state (1,H), log-probabilities (V) of what may follow, or (K) over the list, attention (S)."""
+    y = params.trg_embedding[h.ids[-1:]] if h.ids else np.zeros_like(params.trg_embedding[:1])
+    s, logps, alpha = next_word(y, h.s, memory, params, words)
+    if len(h.ids) == longest:
+        logps[0, EOS + 1 :] = -np.inf  # eos is the first word of all, and of every list
+    return s, logps[0].astype(np.float64), alpha[:, 0]  # a long sum in float32 would round close rivals together
 
 
-def _follow(trace, row, n_src):
-    """Walk from eos, in the last step, back to the first word -> ids without eos, attention (T,S) or None."""
-    ids, alphas = [], []
-    for step in reversed(trace):
-        ids.append(int(step.words[row]))
-        if step.alpha is not None:
-            alphas.append(step.alpha[step.parents[row], :n_src])
-        row = step.origins[row]
-    return ids[:0:-1], np.array(alphas[::-1]) if alphas else None
+def finished(h, settings):
+    """A Beginning that has ended -> Hypothesis."""
+    alpha = np.array(h.alphas) if settings.keep_attention else None
+    return Hypothesis(h.ids[:-1], settings.score(h.logp, len(h.ids)), h.logp, alpha)

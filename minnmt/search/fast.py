@@ -1,22 +1,18 @@
-"""The fast engine: the network's steps with packed weights, one row for each live hypothesis.
+"""The fast engine: the network's steps with packed weights (packed.py), one row for each live hypothesis.
 
-It computes what minnmt/search/plain.py computes, to the rounding of float32 (of large networks, unless they shall be
-exact, to the rounding of their weights to 16 bits), and is compared with it in the tests.
-Rows of one sentence are neighbours and share its annotations and its list of words.
+It computes what minnmt/model/network.py computes, to the rounding of float32 (of large networks, unless they shall be
+exact, to the rounding of their weights to 16 bits). Rows of one sentence are neighbours and share its annotations and
+its list of words. Left out: which hypotheses go on (batch_beam.py). Notebook 08.
 """
 
 import threading
 
 import numpy as np
 
-from kernels.decoding import attend, best_words, gru_cell, read_sentences, readout
-from kernels.softmax import list_logits
-
-from ..nn.list_softmax import gather_lists
-from ..profile import lap
+from ..nn.list_softmax import gather_lists, list_logits
 from ..text.batches import pad
-from ..threads import keep_freed_memory
 from .packed import Product, pack
+from .stages import attend, best_words, gru_cell, read_sentences, readout
 
 WORD_BUDGET = 32 * 1024 * 1024  # numbers of projected words that are kept of a side (128 MB), and
 LEAST_WORDS = 4096  # how many words at least
@@ -27,7 +23,6 @@ class FastEngine:
     """A network made ready for decoding; several threads may use one. `exact`: no weights in 16 bits."""
 
     def __init__(self, params, packed=None, exact=False):
-        keep_freed_memory()
         self.packed = packed or pack(params, exact)
         self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
         self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
@@ -40,9 +35,6 @@ class FastEngine:
         """Project all words anew when they are met, as a new engine does."""
         self.src_words.forget()
         self.trg_words.forget()
-
-    def __reduce__(self):
-        return FastEngine, (None, self.packed)  # the words projected so far stay behind
 
 
 class ProjectedWords:
@@ -94,28 +86,33 @@ class FastSteps:
 
     def __init__(self, engine, sentences, lists=None):
         self.p, self.trg_words = engine.packed, engine.trg_words
+        h = self.encode(sentences, engine.src_words)
+        self.s = self.first_states(h)
+        self.memory = self.project(h)
+        softmax = self.p.softmax
+        self.listed = None if lists is None else gather_lists(lists, softmax)
+        self.all_words = Product(softmax.W[None], softmax.b)
+
+    def encode(self, sentences, src_words):
+        """B lists of source ids -> annotations h (B,S,C) (3), zero beyond a sentence's end."""
         src_ids, src_mask = pad(sentences)
         self.lengths = src_mask.sum(axis=0).astype(np.int64)
-        h = self._annotations(engine.src_words(src_ids.T.reshape(-1)).reshape(*src_ids.T.shape, -1))
-        B, S, C = h.shape
-        lap("encoder")
-        self.s = np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))
-        self.memory = self.p.annotation(h.reshape(B * S, C)).reshape(B, S, -1)
-        lap("attention")
-        self.listed = None if lists is None else gather_lists(lists, self.p.softmax)
-        lap("selection")
+        inputs = src_words(src_ids.T.reshape(-1)).reshape(*src_ids.T.shape, -1)
+        if len(inputs) <= FEW_SENTENCES:
+            return read_sentences(inputs, self.lengths, self.p.u_forward.weights, self.p.u_backward.weights)
+        H, positions = inputs.shape[2] // 6, range(inputs.shape[1])
+        forwards = read_together(inputs[:, :, : 3 * H], self.lengths, self.p.u_forward, positions)
+        backwards = read_together(inputs[:, :, 3 * H :], self.lengths, self.p.u_backward, reversed(positions))
+        return np.concatenate([forwards, backwards], axis=2)
 
-    def _annotations(self, inputs):
-        """inputs (B,S,6H) of the two GRUs -> h (B,S,C), zero beyond a sentence's end."""
-        p, H = self.p, inputs.shape[2] // 6
-        h = np.zeros((*inputs.shape[:2], 2 * H), inputs.dtype)
-        if len(h) <= FEW_SENTENCES:
-            read_sentences(inputs, self.lengths, p.u_forward.weights, p.u_backward.weights, h)
-        else:
-            positions = range(inputs.shape[1])
-            read_together(inputs[:, :, : 3 * H], self.lengths, p.u_forward, positions, h[:, :, :H])
-            read_together(inputs[:, :, 3 * H :], self.lengths, p.u_backward, reversed(positions), h[:, :, H:])
-        return h
+    def first_states(self, h):
+        """h (B,S,C) -> s_0 (B,H) (4)."""
+        return np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))
+
+    def project(self, h):
+        """h (B,S,C) -> memory (B,S,C+3H+E): each position's part of attention's hidden layer, and its values (24)."""
+        B, S, C = h.shape
+        return self.p.annotation(h.reshape(B * S, C)).reshape(B, S, -1)
 
     def step(self, sentence, parents, words, ending, n):
         """Take the hypotheses one word further and look at what could follow.
@@ -124,50 +121,52 @@ class FastSteps:
         sentences, at the first step); words (N) chosen then, -1 at the first; ending (N), which rows may only end.
         -> the n best words (N,n) of each row, best first, their log-probabilities (N,n), attention weights (N,S).
         """
-        p, s, word = self.p, self.s[parents], self.trg_words(words)
-        N, S = len(s), self.memory.shape[1]
-        lap("bookkeeping")
-        middle, self.s = np.empty_like(s), np.empty_like(s)
-        gru_cell(word, p.state(s), s, middle)
-        products = p.middle(middle)
-        lap("GRU")
-        alpha, context = np.empty((N, S), s.dtype), np.empty_like(word)
-        attend(products, sentence, self.memory, self.lengths, p.v, alpha, context)
-        lap("attention")
-        gru_cell(context, products, middle, self.s)
-        lap("GRU")
-        o = p.readout(self.s)
-        readout(o, word, context)
-        lap("readout")
-        found = self._best(o, sentence, ending, n)
-        lap("softmax")
-        return *found, alpha
+        word = self.trg_words(words)
+        middle, products = self.first_cell(word, self.s[parents])
+        alpha, context = self.attention(products, sentence)
+        self.s = self.second_cell(context, products, middle)
+        o = self.readout(word, context)
+        return *self.choose(o, sentence, ending, n), alpha
 
-    def _best(self, o, sentence, ending, n):
-        """o (N,E) -> the n best words of each row and their log-probabilities."""
-        words, logps = np.empty((len(o), n), np.int64), np.empty((len(o), n), o.dtype)
-        softmax, listed = self.p.softmax, self.listed
+    def first_cell(self, word, s):
+        """-> s' (N,H) (3), and what is multiplied with it (N,3H+C)."""
+        middle = gru_cell(word, self.p.state(s), s)
+        return middle, self.p.middle(middle)
+
+    def attention(self, products, sentence):
+        """-> alpha (N,S) (6), context (N,3H+E), projected (24)."""
+        return attend(products, sentence, self.memory, self.lengths, self.p.v)
+
+    def second_cell(self, context, products, middle):
+        """-> s (N,H) (10)."""
+        return gru_cell(context, products, middle)
+
+    def readout(self, word, context):
+        """-> o (N,E) (11)."""
+        return readout(self.p.readout(self.s), word, context)
+
+    def choose(self, o, sentence, ending, n):
+        """o (N,E) -> the n best words (N,n) of each row and their log-probabilities (12), (21)."""
+        listed = self.listed
         if listed is None:
-            sizes = np.full(len(o), len(softmax.W))
-            best_words(Product(softmax.W[None], softmax.b)(o), sizes, ending, words, logps)
-            return words, logps
+            logits = self.all_words(o)
+            return best_words(logits, np.full(len(o), logits.shape[1]), ending, n)
         begins, ends = listed.begins[sentence], listed.ends[sentence]
-        logits = np.empty((len(o), listed.ids.shape[1]), o.dtype)
-        list_logits(o, listed.W, listed.b, begins, ends, logits)
-        best_words(logits, ends - begins, ending, words, logps)
-        return listed.ids[sentence[:, None], words], logps
+        logits = list_logits(o, listed.W, listed.b, begins, ends)
+        places, logps = best_words(logits, ends - begins, ending, n)
+        return listed.ids[sentence[:, None], places], logps
 
 
-def read_together(inputs, lengths, u, positions, h):
-    """One GRU reads many sentences side by side: inputs (B,S,3H), Product u (3H,H) -> fills h (B,S,H).
+def read_together(inputs, lengths, u, positions):
+    """One GRU reads many sentences side by side: inputs (B,S,3H), Product u (3H,H) -> its states (B,S,H).
 
     The longest come first, so that the sentences which have a word at position i are the first of them.
     """
+    (B, S), H = inputs.shape[:2], inputs.shape[2] // 3
     order = np.argsort(-lengths, kind="stable")
-    state = np.zeros((len(inputs), h.shape[2]), h.dtype)
+    h, state = np.zeros((B, S, H), inputs.dtype), np.zeros((B, H), inputs.dtype)
     for i in positions:
         rows = order[lengths[order] > i]
         before = state[: len(rows)]
-        new = np.empty_like(before)
-        gru_cell(inputs[rows, i], u(before), before, new)
-        h[rows, i] = state[: len(rows)] = new
+        h[rows, i] = state[: len(rows)] = gru_cell(inputs[rows, i], u(before), before)
+    return h

@@ -1,6 +1,6 @@
-"""Greedy search for one sentence, in the plainest form: the reference that beam search with one hypothesis equals.
+"""Greedy search for one sentence, in the plainest form: what beam search with one hypothesis equals.
 
-Notebook 05 starts here.
+Left out: lists of words, and all but the best translation (beam.py). Notebook 05 starts here.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ def greedy_search(src, params, max_length):
     """src: the ids of one sentence, without eos -> (ids without eos, sum of log-probabilities)."""
     src_ids, src_mask = pad([src])
     s, memory, _ = encode(src_ids, src_mask, params)
-    y = np.zeros((1, params.trg_embedding.shape[1]), np.float32)
+    y = np.zeros_like(params.trg_embedding[:1])
     words, score = [], 0.0
     while True:
         s, logps, _ = next_word(y, s, memory, params)

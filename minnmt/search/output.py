@@ -32,8 +32,7 @@ class Output:
     def translate_stream(self, input_path):
         """Translate a file, or standard input as it arrives."""
         batch_size = self.translator.batch_size
-        n_workers = getattr(self.translator, "n_workers", 1)  # of a WorkerPool: each gets its share of a chunk
-        chunk = batch_size * n_workers * (BATCHES_PER_CHUNK if batch_size > 1 else 1)
+        chunk = batch_size * (BATCHES_PER_CHUNK if batch_size > 1 else 1)
         if input_path == "-":
             chunks = stream_lines(1 if batch_size == 1 else chunk)
         else:

@@ -15,14 +15,15 @@ so the annotations are multiplied once for each sentence, and c itself is never 
 A large network's recurrent weights are rounded to 16 bits, so that they stay in the cache; the tables of words are not.
 """
 
+import functools
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from kernels.jit import team_size
-from kernels.products import Weights, few_rows
-
+from ..compiled import compiled
 from ..nn.softmax import Softmax
+from ..threads import n_sharing
 
 FEW = 64  # up to so many rows the kernel is faster than BLAS on one thread
 PANEL = 640  # numbers of a row that are multiplied at a time (kernels/products.py says why), and
@@ -32,6 +33,20 @@ LANES = 32  # a multiple of so many, filled up with zeros, if a row is cut: no l
 # processors): from so many bytes on it is rounded to 16 bits.
 RECURRENT = ("u_forward", "u_backward", "trg_word", "state", "middle", "readout")
 LARGE = 1 << 24
+
+
+class Weights(NamedTuple):
+    """The numbers w * scale."""
+
+    w: np.ndarray  # (P,N,E/P) float32, or int16
+    scale: np.ndarray  # (N), of each row
+
+
+@compiled("products.few_rows")
+def few_rows(x, weights, bias):
+    """x (P,M,E/P), Weights (P,N,E/P), bias (N) -> scale * sum over panels of x w^T, + bias: (M,N)."""
+    products = x @ weights.w.transpose(0, 2, 1).astype(x.dtype, copy=False)
+    return weights.scale * products.sum(axis=0) + bias
 
 
 @dataclass
@@ -45,17 +60,15 @@ class Product:
     def __call__(self, x):
         """x (M,E) -> (M,N)."""
         x = in_panels(x, self.W.shape[0], self.W.shape[2])
-        out = np.empty((x.shape[1], len(self.b)), x.dtype)
-        if len(out) <= FEW or team_size() > 1:  # BLAS has one thread
-            few_rows(x, self.weights, self.b, out)
-        else:
-            np.matmul(x[0], self.W[0].T, out=out)
-            for part, W in zip(x[1:], self.W[1:]):
-                out += part @ W.T
-            out += self.b
+        if x.shape[1] <= FEW or n_sharing() > 1:  # BLAS has one thread
+            return few_rows(x, self.weights, self.b)
+        out = x[0] @ self.W[0].T
+        for part, W in zip(x[1:], self.W[1:]):
+            out += part @ W.T
+        out += self.b
         return out
 
-    @property
+    @functools.cached_property
     def weights(self):
         """As the kernels for few rows read them."""
         return self.rounded or Weights(self.W, np.ones_like(self.b))

@@ -1,22 +1,22 @@
-"""Raw lines in, raw translations out: batches of similar length, and the answers in the order of the questions."""
+"""Raw lines in, raw translations out: batches of similar length, and the answers in the order of the questions.
+
+Left out: the search itself (beam.py for one sentence, batch_beam.py for many). Notebook 05 translates with it.
+"""
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
-from kernels.jit import team
-
 from ..align.links import format_pharaoh, hardest_links, word_weights
 from ..align.selector import Selector
+from ..compiled import reading_mode
 from ..model.directory import Model
-from ..profile import lap, restart_lap
 from ..text.batches import pad
 from ..text.pipeline import word_numbers
-from ..threads import thread_pool
+from ..threads import sharing, threads
+from .batch_beam import batch_beam_search
 from .beam import SearchSettings, beam_search
 from .fast import FastEngine
-from .plain import PlainEngine
 from .unknown import Replacer
 
 # A batch holds at most this many floats of annotations, and of listed words: with very long lines, or with very long
@@ -38,16 +38,13 @@ class Translation:
         return self.lines[0] if self.lines else ""
 
 
-ENGINES = {"fast": FastEngine, "float32": partial(FastEngine, exact=True), "plain": PlainEngine}
-
-
 @dataclass
 class Translator:
     """All that decides what becomes of a line.
 
     A selector (minnmt/align/selector.py) gives each sentence the list of words it may use. A replacer (unknown.py)
-    finds words for UNK; it needs settings.keep_attention. The threads take a batch each; where there is only one
-    batch, they share its kernels.
+    finds words for UNK; it needs settings.keep_attention. Each thread takes a batch; where there is only one batch,
+    they share its kernels. In reading mode there is no engine: one thread, and one sentence after the other.
     """
 
     model: Model
@@ -56,25 +53,23 @@ class Translator:
     n_threads: int = 1
     selector: Selector | None = None
     replacer: Replacer | None = None
-    engine: FastEngine | PlainEngine | None = None  # None: fast
+    engine: FastEngine | None = None  # None: a new one, unless in reading mode
 
     def __post_init__(self):
-        self.engine = self.engine or FastEngine(self.model.params)
+        if self.engine is None and not reading_mode():
+            self.engine = FastEngine(self.model.params)
 
     def translate(self, lines):
         """Raw lines -> a list of Translation in the same order."""
-        restart_lap()
         answers = [Translation(self.model.src.units(line), [], []) for line in lines]
         numbers = self._batches([answer.src_units for answer in answers])
         batches = [[answers[i] for i in chosen] for chosen in numbers]
-        lap("bookkeeping")
-        if self.n_threads > 1 and len(batches) > 1:
-            with thread_pool(min(self.n_threads, len(batches))) as pool:
-                list(pool.map(self._answer, batches))
-        else:
-            with team(self.n_threads):
-                for batch in batches:
-                    self._answer(batch)
+        if len(batches) > 1:
+            with threads(min(self.n_threads, len(batches))) as each:
+                each(self._answer, batches)
+        elif batches:
+            with sharing(self.n_threads):
+                self._answer(batches[0])
         return answers
 
     def _batches(self, sentences):
@@ -90,21 +85,25 @@ class Translator:
 
     def _answer(self, answers):
         """Translate one batch: fill in the hypotheses and lines of its answers."""
-        restart_lap()
         model = self.model
         sentences = [model.src.vocab.encode(answer.src_units) for answer in answers]
         lists = None if self.selector is None else self.selector.lists(*pad(sentences))
-        lap("selection")
         E = model.params.trg_embedding.shape[1]
         if lists and len(answers) > 1 and sum(map(len, lists)) * E > MEMORY_BUDGET:
             self._answer(answers[: len(answers) // 2])
             self._answer(answers[len(answers) // 2 :])
             return
-        for b, hypotheses in enumerate(beam_search(sentences, self.engine, self.settings, lists)):
+        for b, hypotheses in enumerate(self._search(sentences, lists)):
             answer, text = answers[b], self.replacer.text if self.replacer else None
             answer.hypotheses, answer.list_size = hypotheses, len(lists[b]) if lists else 0
             answer.lines = [text(h, answer.src_units) if text else model.trg.text(h.ids) for h in hypotheses]
-        lap("bookkeeping")
+
+    def _search(self, sentences, lists):
+        """B lists of source ids, B lists of target ids or None -> B lists of Hypothesis."""
+        if self.engine:
+            return batch_beam_search(sentences, self.engine, self.settings, lists)
+        lists = lists or [None] * len(sentences)
+        return [beam_search(src, self.model.params, self.settings, ids) for src, ids in zip(sentences, lists)]
 
 
 def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=None, replacer=None):

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels.jit import USE_NUMPY
+from minnmt.compiled import reading_mode
 
-if USE_NUMPY:
+if reading_mode():
     pytest.skip("MINNMT_KERNELS=numpy: nothing is compiled", allow_module_level=True)
 
 ROOT = Path(__file__).parent.parent.parent
@@ -19,12 +19,12 @@ CODE = """
 import numpy as np, kernels
 from cli import say_once
 kernels.on_compile = say_once("compiling")
-from kernels.jit import team
-from kernels.products import Weights, few_rows
-x, w, scale, bias, out = (np.ones(shape, np.float32) for shape in ((1, 1, 3), (1, 2, 3), 2, 2, (1, 2)))
+from kernels.jit import sharing
+from kernels.products import few_rows
+x, w, scale, bias = (np.ones(shape, np.float32) for shape in ((1, 1, 3), (1, 2, 3), 2, 2))
 for n in (1, 2):
-    with team(n):
-        few_rows(x, Weights(w, scale), bias, out)
+    with sharing(n):
+        few_rows(x, (w, scale), bias)
 print(few_rows.compiled.targetoptions.get("parallel", False), few_rows.shared.targetoptions.get("parallel", False))
 print(sum(few_rows.compiled.stats.cache_hits.values()), sum(few_rows.shared.stats.cache_hits.values()))
 """
@@ -44,14 +44,13 @@ def test_the_first_start_says_that_it_compiles_and_the_second_finds_both_version
 
 
 def test_a_change_in_a_file_that_a_kernel_calls_compiles_it_anew(tmp_path):
-    """gru_cell calls cell, in its own file, and that calls sigmoid, in another."""
+    """gru_cell calls cell, in its own file, that calls gated, in another, and that sigmoid, in a third."""
     shutil.copytree(ROOT / "kernels", tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     code = """
 import numpy as np
 from kernels.decoding import gru_cell
-out = np.zeros((1, 1), np.float32)
-gru_cell(np.ones((1, 3), np.float32), np.ones((1, 3), np.float32), np.full((1, 1), 7, np.float32), out)
-print(sum(gru_cell.compiled.stats.cache_hits.values()), round(float(out[0, 0]), 3))
+out = gru_cell(np.ones((1, 3), np.float32), np.ones((1, 3), np.float32), np.full((1, 1), 7, np.float32))
+print(sum(gru_cell.stats.cache_hits.values()), round(float(out[0, 0]), 3))
 """
     functions, found = tmp_path / "kernels" / "functions.py", []
     for change in (None, None, "return HALF * tanh(HALF * x) + HALF"):

@@ -1,46 +1,51 @@
-"""The kernels of decoding and of products with few rows, alone and shared by a team, against their twins."""
+"""The kernels of decoding and of products with few rows, alone and shared by threads, against their plain functions."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.decoding import attend, best_words, gru_cell, read_sentences, readout
-from kernels.functions import exp
-from kernels.jit import USE_NUMPY, team, team_size
-from kernels.products import Weights, few_rows
-from kernels.softmax import list_logits
+from minnmt.compiled import find_kernel, reading_mode
+from minnmt.lab.bench.limits import PARTS, add_up
+from minnmt.nn.list_softmax import list_logits
+from minnmt.search.packed import Weights, few_rows
+from minnmt.search.stages import attend, best_words, gru_cell, read_sentences, readout
 from tests.kernels.compared import compares
 
-if USE_NUMPY:
-    pytest.skip("MINNMT_KERNELS=numpy: there are only twins", allow_module_level=True)
+if reading_mode():
+    pytest.skip("MINNMT_KERNELS=numpy: nothing is compiled", allow_module_level=True)
+
+from kernels.functions import exp  # noqa: E402  (Numba)
+from kernels.jit import n_sharing, sharing  # noqa: E402
 
 SEED = st.integers(0, 2**32 - 1)
-TEAM = st.sampled_from([1, 2])
+N_SHARING = st.sampled_from([1, 2])
 
 
-def assert_like_twin(kernel, inputs, outputs, n_threads=1):
-    """Run both: the outputs, filled with nonsense before, agree, and no input has changed."""
-    ours = [a.copy() for a in outputs]
-    theirs = [in_float64(a) for a in outputs]
-    before = [in_float64(a) for a in inputs]
-    with team(n_threads):
-        kernel(*inputs, *ours)
-    for a, b in zip(inputs, before):
-        for array, copy in zip(*(x if isinstance(x, tuple) else (x,) for x in (a, b))):
-            np.testing.assert_array_equal(array, copy, err_msg="an input was changed")
-    kernel.twin(*before, *theirs)
-    for i, (a, b) in enumerate(zip(ours, theirs)):
-        assert a.dtype == outputs[i].dtype
-        np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5, err_msg=f"output {i}")
+def assert_like_plain(function, arguments, n_sharing=1):
+    """Run both: the results agree, the compiled one's are float32, and no argument has changed."""
+    exact = [in_float64(a) for a in arguments]
+    with sharing(n_sharing):
+        ours = as_tuple(find_kernel(function.counterpart)(*arguments))
+    for a, b in zip(arguments, exact):
+        for array, copy in zip(as_tuple(a), as_tuple(b)):
+            np.testing.assert_array_equal(array, copy, err_msg="an argument was changed")
+    theirs = as_tuple(function.plain(*exact))
+    for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        assert a.dtype == (np.float32 if b.dtype == np.float64 else b.dtype) and a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5, err_msg=f"result {i}")
     return ours
+
+
+def as_tuple(a):
+    return a if isinstance(a, tuple) else (a,)
 
 
 def in_float64(a):
     """A copy, of a named tuple's arrays too; what is not float32 stays what it is."""
     if isinstance(a, tuple):
         return type(a)(*map(in_float64, a))
-    return a.astype(np.float64 if a.dtype == np.float32 else a.dtype)
+    return a.astype(np.float64 if a.dtype == np.float32 else a.dtype) if isinstance(a, np.ndarray) else a
 
 
 def normal(rng, *shape):
@@ -58,29 +63,29 @@ def draw_weights(rng, shape, rounded):
 @settings(max_examples=80, deadline=None)
 @given(
     P=st.integers(1, 3), M=st.integers(0, 13), N=st.integers(0, 70) | st.integers(1100, 1200), E=st.integers(0, 40),
-    rounded=st.booleans(), n_threads=TEAM, seed=SEED,
+    rounded=st.booleans(), n_sharing=N_SHARING, seed=SEED,
 )  # fmt: skip
-def test_products_with_few_rows(P, M, N, E, rounded, n_threads, seed):
+def test_products_with_few_rows(P, M, N, E, rounded, n_sharing, seed):
     rng = np.random.default_rng(seed)
     inputs = [normal(rng, P, M, E), draw_weights(rng, (P, N, E), rounded), normal(rng, N)]
-    assert_like_twin(few_rows, inputs, [normal(rng, M, N)], n_threads)
+    assert_like_plain(few_rows, inputs, n_sharing)
 
 
 @compares(list_logits)
 @settings(max_examples=80, deadline=None)
 @given(
-    rows=st.lists(st.integers(1, 7), max_size=4), E=st.integers(1, 40), longest=st.integers(1, 30), n_threads=TEAM,
+    rows=st.lists(st.integers(1, 7), max_size=4), E=st.integers(1, 40), longest=st.integers(1, 30), n_sharing=N_SHARING,
     seed=SEED,
 )  # fmt: skip
-def test_list_logits(rows, E, longest, n_threads, seed):
+def test_list_logits(rows, E, longest, n_sharing, seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, longest + 1, len(rows))
     ends = np.cumsum(lengths)
     begins, ends = np.repeat(ends - lengths, rows), np.repeat(ends, rows)
     N, L = sum(rows), lengths.sum()
     inputs = [normal(rng, N, E), normal(rng, L, E), normal(rng, L), begins, ends]
-    (logits,) = assert_like_twin(list_logits, inputs, [normal(rng, N, longest)], n_threads)
-    assert np.isneginf(logits).sum() == N * longest - (ends - begins).sum()
+    (logits,) = assert_like_plain(list_logits, inputs, n_sharing)
+    assert np.isneginf(logits).sum() == logits.size - (ends - begins).sum()
 
 
 @compares(gru_cell)
@@ -89,36 +94,36 @@ def test_list_logits(rows, E, longest, n_threads, seed):
 def test_gru_cell(N, H, more, seed):
     rng = np.random.default_rng(seed)
     inputs = [normal(rng, N, 3 * H + more), normal(rng, N, 3 * H), normal(rng, N, H)]
-    assert_like_twin(gru_cell, inputs, [normal(rng, N, H)])
+    assert_like_plain(gru_cell, inputs)
 
 
 @compares(read_sentences)
 @settings(max_examples=30, deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 6), max_size=4), H=st.integers(1, 13), P=st.integers(1, 3), rounded=st.booleans(),
-    n_threads=TEAM, seed=SEED,
+    n_sharing=N_SHARING, seed=SEED,
 )  # fmt: skip
-def test_read_sentences(lengths, H, P, rounded, n_threads, seed):
+def test_read_sentences(lengths, H, P, rounded, n_sharing, seed):
     rng = np.random.default_rng(seed)
     B, S = len(lengths), max(lengths, default=0)
     size = -(-H // P) + 1  # filled up with something, which must not count
     weights = [draw_weights(rng, (P, 3 * H, size), rounded) for _ in range(2)]
     inputs = [normal(rng, B, S, 6 * H), np.array(lengths, np.int64), *weights]
-    assert_like_twin(read_sentences, inputs, [normal(rng, B, S, 2 * H)], n_threads)
+    assert_like_plain(read_sentences, inputs, n_sharing)
 
 
 @compares(attend)
 @settings(max_examples=40, deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4), N=st.integers(0, 6), C=st.integers(1, 20),
-    P=st.integers(0, 20), n_threads=TEAM, seed=SEED,
+    P=st.integers(0, 20), n_sharing=N_SHARING, seed=SEED,
 )  # fmt: skip
-def test_attend(lengths, N, C, P, n_threads, seed):
+def test_attend(lengths, N, C, P, n_sharing, seed):
     rng = np.random.default_rng(seed)
     B, S = len(lengths), max(lengths) + 1
     memory, v = normal(rng, B, S, C + P), normal(rng, C)
     inputs = [normal(rng, N, P + C), rng.integers(0, B, N), memory, np.array(lengths, np.int64), v]
-    alpha, _ = assert_like_twin(attend, inputs, [normal(rng, N, S), normal(rng, N, P)], n_threads)
+    alpha, _ = assert_like_plain(attend, inputs, n_sharing)
     np.testing.assert_allclose(alpha.sum(axis=1), 1, rtol=1e-5)
 
 
@@ -127,25 +132,29 @@ def test_attend(lengths, N, C, P, n_threads, seed):
 @given(N=st.integers(0, 6), E=st.integers(1, 21), more=st.integers(0, 9), seed=SEED)
 def test_readout(N, E, more, seed):
     rng = np.random.default_rng(seed)
-    o, word, context = normal(rng, N, E), normal(rng, N, E + more), normal(rng, N, E + more)
-    ours, theirs = o.copy(), o.astype(np.float64)
-    readout(ours, word, context)
-    readout.twin(theirs, word.astype(np.float64), context.astype(np.float64))
-    np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5)
+    assert_like_plain(readout, [normal(rng, N, E), normal(rng, N, E + more), normal(rng, N, E + more)])
 
 
 @compares(best_words)
 @settings(max_examples=80, deadline=None)
 @given(
-    sizes=st.lists(st.integers(1, 60), max_size=5), K=st.integers(1, 12), n_threads=TEAM, ties=st.booleans(), seed=SEED
-)
-def test_best_words(sizes, K, n_threads, ties, seed):
+    sizes=st.lists(st.integers(1, 60), max_size=5), K=st.integers(1, 12), ties=st.booleans(), n_sharing=N_SHARING,
+    seed=SEED,
+)  # fmt: skip
+def test_best_words(sizes, K, n_sharing, ties, seed):
     rng = np.random.default_rng(seed)
     N = len(sizes)
     logits = 5 * normal(rng, N, max(sizes, default=1))
     logits = np.round(logits) if ties else logits
-    inputs = [logits, np.array(sizes, np.int64), rng.integers(0, 2, N) > 0]
-    assert_like_twin(best_words, inputs, [rng.integers(0, 9, (N, K)), normal(rng, N, K)], n_threads)
+    assert_like_plain(best_words, [logits, np.array(sizes, np.int64), rng.integers(0, 2, N) > 0, K], n_sharing)
+
+
+@compares(add_up)
+@settings(max_examples=20, deadline=None)
+@given(n=st.integers(0, 5), n_sharing=N_SHARING, seed=SEED)
+def test_reading_memory_reads_all_of_it(n, n_sharing, seed):
+    (sums,) = assert_like_plain(add_up, [normal(np.random.default_rng(seed), 64 * n)], n_sharing)
+    assert len(sums) == PARTS
 
 
 def test_exp_is_as_exact_as_float32_allows():
@@ -155,11 +164,11 @@ def test_exp_is_as_exact_as_float32_allows():
     assert np.isnan(exp(np.float32(np.nan))) or exp(np.float32(np.nan)) > 0
 
 
-def test_a_team_ends_with_its_block_and_belongs_to_one_thread():
-    assert team_size() == 1
-    with team(2):
-        assert team_size() == 2
-        with team(1):
-            assert team_size() == 1
-        assert team_size() == 2
-    assert team_size() == 1
+def test_sharing_ends_with_its_block():
+    assert n_sharing() == 1
+    with sharing(2):
+        assert n_sharing() == 2
+        with sharing(1):
+            assert n_sharing() == 1
+        assert n_sharing() == 2
+    assert n_sharing() == 1

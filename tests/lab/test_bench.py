@@ -1,14 +1,11 @@
 """The benchmarks measure what they say, at a tiny size; how fast anything is, is not tested."""
 
-import pkgutil
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 
-import kernels
-from kernels.jit import USE_NUMPY
+from minnmt.compiled import reading_mode
 from minnmt.lab.bench import MEASURES, SIZES, bench_record, run_benchmarks
 from minnmt.lab.bench import kernel_speed as kernel_bench
 from minnmt.lab.bench import limits as machine_bench
@@ -21,6 +18,7 @@ from minnmt.lab.tables import Table, format_table
 from minnmt.lab.timing import calls_for, interleave, number, spread
 from minnmt.search.cost import Shape, decoding_cost
 from minnmt.search.packed import Product, pack
+from tests.kernels.compared import all_kernels
 
 TINY = replace(
     SIZES["small"], embedding=6, hidden=8, src_words=50, vocabularies=(1500, 1600), growing_vocabularies=(1000, 1700),
@@ -102,7 +100,7 @@ def test_the_cost_is_what_decoding_multiplies(monkeypatch, beam, topn):
     monkeypatch.setattr(Product, "__call__", count)
     n_words = 7 * topn + 2 if topn else 1500
     packed = pack(make_network(TINY, 1500))
-    task = Task(packed, packed, random_sentences(1, length, TINY.src_words), length, 1, None)
+    task = Task(packed, packed, random_sentences(1, length, TINY.src_words), length, 1)
     assert len(decoder(task, Variant(beam, 1, 1, topn))()[0].ids) == length
     by_kernels = S * 2 * 3 * H * H + rows * S * (C + 3 * H + E) + (rows * n_words * E if topn else 0)
     assert decoding_cost(Shape(E, H, length, beam, n_words)).flops == 2 * (sum(counted) + by_kernels)
@@ -131,26 +129,14 @@ def test_the_grid_compares_lists_with_all_words():
     assert {variant.threads for variant in grid} == {1, 4} and {variant.threads for variant in variants(1)} == {1}
 
 
-def test_reading_memory_reads_all_of_it(rng):
-    numbers = rng.standard_normal(64 * 5).astype(np.float32)
-    found, expected = np.zeros((2, machine_bench.PARTS), np.float32)
-    machine_bench.add_up(numbers, found)
-    machine_bench.add_up_numpy(numbers, expected)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-
-
-with_kernels = pytest.mark.skipif(USE_NUMPY, reason="there are only twins")
+with_kernels = pytest.mark.skipif(reading_mode(), reason="only plain functions run")
 
 
 @with_kernels
 def test_every_kernel_has_a_case():
-    found = set()
-    for module in pkgutil.iter_modules(kernels.__path__):
-        if module.name != "aligners":  # they are measured at work, in count
-            members = vars(import_module(f"kernels.{module.name}")).values()
-            found |= {member.__name__ for member in members if hasattr(member, "twin")}
-    cases = [case.kernel for case in Maker(TINY).cases()]
-    assert {function.__name__ for function in cases if not hasattr(function, "counterpart")} == found
+    measured = {case.kernel.counterpart for case in Maker(TINY).cases()}
+    elsewhere = {name for name in all_kernels() if name.split(".")[0] in ("aligners", "memory")}  # count and machine
+    assert measured == all_kernels() - elsewhere
 
 
 @with_kernels
@@ -159,7 +145,7 @@ def test_kernels_can_be_called_again_and_again_with_the_same_arguments():
         assert case.nbytes > 0 and case.flops >= 0
         for _ in range(20):
             case.kernel(*case.arguments)
-        (getattr(case.kernel, "plain", None) or case.kernel.twin)(*case.arguments)
+        case.kernel.plain(*case.arguments)
         for array in (argument for argument in case.arguments if isinstance(argument, np.ndarray)):
             assert array.dtype.kind != "f" or np.isfinite(array).all(), case.kernel.__name__
 
@@ -181,7 +167,7 @@ def test_all_sections(tiny):
     assert axes[1] == [(None, 0), (20, 20), (50, 50), (100, 100), (200, 200)]
     for tables in found.values():
         for table in tables:
-            assert bool(table.rows) != (USE_NUMPY and table.section == "kernels")
+            assert bool(table.rows) != (reading_mode() and table.section == "kernels")
             assert {len(row) for row in table.rows} <= {len(table.headings)}
             aligned = list(format_table(table))[-len(table.rows) - 2 :]  # headings, a rule, rows
             assert len({len(line) for line in aligned}) <= 3

@@ -5,16 +5,17 @@ import pytest
 
 from minnmt.model.network import network_backward, network_forward
 from minnmt.model.parameters import map_arrays, zeros_like
-from minnmt.search.beam import SearchSettings, beam_search
-from minnmt.search.plain import PlainEngine, PlainSteps
+from minnmt.search.batch_beam import batch_beam_search
+from minnmt.search.beam import SearchSettings
+from minnmt.search.fast import FastEngine, FastSteps
 from minnmt.text.batches import make_batch
 from minnmt.train.adam import Adam, clip_gradients
 from tests.conftest import random_parameters
 
 pytest.importorskip("torch")
 
+from minnmt.lab import peer_torch  # noqa: E402  (only with torch)
 from minnmt.lab.peer_torch import TorchNetwork  # noqa: E402
-from minnmt.report import peer_torch  # noqa: E402  (only with torch)
 
 SRC_WORDS, TRG_WORDS, MAX_LENGTH = 30, 40, 9
 LENGTHS = (4, 1, 11, 4, 7, 2)
@@ -39,7 +40,7 @@ def random_lists(rng, sizes):
 def same_translations(params, network, sentences, beam, lists=None, max_length=MAX_LENGTH):
     """Compare the peer's best translations with minnmt's, and return their ids."""
     settings = SearchSettings(beam=beam, max_length=max_length)
-    expected = [found[0] for found in beam_search(sentences, PlainEngine(params), settings, lists)]
+    expected = [found[0] for found in batch_beam_search(sentences, FastEngine(params), settings, lists)]
     found = network.decode(sentences, beam, max_length, lists)
     assert [ids for ids, _ in found] == [hypothesis.ids for hypothesis in expected]
     np.testing.assert_allclose([score for _, score in found], [h.score for h in expected], rtol=1e-6, atol=1e-4)
@@ -77,17 +78,17 @@ def test_decoding_with_lists(rng, beam, sizes):
 def test_sentences_leave_the_batch_when_minnmt_lets_them_go(rng, monkeypatch, beam):
     """Comparing speeds means comparing the same number of steps, for the same number of sentences."""
     ours, theirs = [], []
-    plain_step, torch_step = PlainSteps.step, TorchNetwork.next_word
+    fast_step, torch_step = FastSteps.step, TorchNetwork.next_word
 
     def step(self, sentence, *others):
         ours.append(len(np.unique(sentence)))
-        return plain_step(self, sentence, *others)
+        return fast_step(self, sentence, *others)
 
     def next_word(self, y, s, memory, listed):
         theirs.append(len(memory.mask))
         return torch_step(self, y, s, memory, listed)
 
-    monkeypatch.setattr(PlainSteps, "step", step)
+    monkeypatch.setattr(FastSteps, "step", step)
     monkeypatch.setattr(TorchNetwork, "next_word", next_word)
     for _ in range(10):
         params = parameters(rng, factor=2.0, eos_bias=3.0)

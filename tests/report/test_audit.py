@@ -18,7 +18,7 @@ from minnmt.search.beam import SearchSettings
 from minnmt.search.translate import translate
 from minnmt.text.parallel import Split
 from tests.conftest import random_parameters
-from tests.search.plain import next_word_logps
+from tests.search.searches import next_word_logps
 
 LINES = ["eins zwei.", "", "Hund Haus rot.", "   ", "vier unbekannt drei!"]
 REFERENCES = ["one two.", "", "dog house red.", "", "four Zebra three!"]

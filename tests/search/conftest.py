@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from minnmt.model.directory import Model
-from minnmt.search.fast import FastEngine
-from minnmt.search.plain import PlainEngine
 from minnmt.text.pipeline import Pipeline
 from minnmt.text.vocab import Vocab
 from tests.conftest import random_parameters
+from tests.search.searches import fast_search, plain_search
 
 WORDS = ["eos", "UNK", *"abcdefg"]
 
@@ -21,7 +20,7 @@ def model(rng):
     return Model(params, side, side, {})
 
 
-@pytest.fixture(params=[FastEngine, PlainEngine])
-def engine(request):
-    """Both engines, for the tests that hold for either."""
+@pytest.fixture(params=[plain_search, fast_search])
+def search(request):
+    """Both searches, for the tests that hold for either."""
     return request.param

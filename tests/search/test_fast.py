@@ -1,18 +1,16 @@
 """The fast engine's own parts: the table of projected words, batches read together, use by several threads."""
 
-import pickle
-
 import numpy as np
 
-from kernels.jit import team
 from minnmt.search import fast
 from minnmt.search import packed as packing
-from minnmt.search.beam import SearchSettings, beam_search
+from minnmt.search.batch_beam import batch_beam_search
+from minnmt.search.beam import SearchSettings
 from minnmt.search.fast import FastEngine, ProjectedWords
 from minnmt.search.packed import FEW, RECURRENT, Product, pack
-from minnmt.search.plain import PlainEngine
-from minnmt.threads import thread_pool
+from minnmt.threads import sharing, threads
 from tests.conftest import random_parameters
+from tests.search.searches import fast_search, plain_search
 
 
 def draw_sentences(rng, n, n_words=9):
@@ -52,29 +50,21 @@ def test_many_sentences_are_read_together_as_they_are_one_by_one(rng):
     params = random_parameters(rng, dtype=np.float32)
     sentences = draw_sentences(rng, 25)
     settings = SearchSettings(beam=3, n_best=3, max_length=8)
-    expected = beam_search(sentences, PlainEngine(params), settings)
-    assert_same(beam_search(sentences, FastEngine(params), settings), expected)
+    expected = plain_search(sentences, params, settings)
+    assert_same(fast_search(sentences, params, settings), expected)
     assert 3 * len(sentences) > FEW and len(sentences) > fast.FEW_SENTENCES  # products by BLAS, too
-    with team(2):
-        assert_same(beam_search(sentences, FastEngine(params), settings), expected)
+    with sharing(2):
+        assert_same(fast_search(sentences, params, settings), expected)
 
 
 def test_threads_may_share_an_engine(rng):
     params = random_parameters(rng, dtype=np.float32)
     engine, settings = FastEngine(params), SearchSettings(beam=4, max_length=9)
     batches = [draw_sentences(rng, 5) for _ in range(8)]
-    with thread_pool(2) as pool:
-        found = list(pool.map(lambda batch: beam_search(batch, engine, settings), batches))
+    with threads(2) as each:
+        found = each(lambda batch: batch_beam_search(batch, engine, settings), batches)
     for batch, one in zip(batches, found):
-        assert_same(one, beam_search(batch, PlainEngine(params), settings))
-
-
-def test_an_engine_travels_without_its_tables(rng):
-    engine = FastEngine(random_parameters(rng, dtype=np.float32))
-    engine.trg_words(np.array([2, 3]))
-    copy = pickle.loads(pickle.dumps(engine))
-    assert copy.trg_words.n == 0
-    np.testing.assert_array_equal(copy.packed.middle.W, engine.packed.middle.W)
+        assert_same(one, plain_search(batch, params, settings))
 
 
 def test_packed_weights_are_contiguous(rng):
@@ -86,12 +76,12 @@ def test_packed_weights_are_contiguous(rng):
 def test_long_rows_are_cut_into_panels(rng, monkeypatch):
     params = random_parameters(rng, dtype=np.float32)
     sentences, settings = draw_sentences(rng, 7), SearchSettings(beam=3, n_best=3, max_length=8)
-    expected = beam_search(sentences, PlainEngine(params), settings)
+    expected = plain_search(sentences, params, settings)
     monkeypatch.setattr(packing, "PANEL", 3)
     monkeypatch.setattr(packing, "LANES", 2)
     engine = FastEngine(params)
     assert len(engine.packed.annotation.W) > 2
-    assert_same(beam_search(sentences, engine, settings), expected)
+    assert_same(batch_beam_search(sentences, engine, settings), expected)
 
 
 def test_rounding_to_16_bits(rng):
@@ -111,11 +101,11 @@ def test_large_networks_are_rounded_unless_they_shall_be_exact(rng, monkeypatch)
     assert not any(getattr(pack(params), name).rounded for name in RECURRENT)
     monkeypatch.setattr(packing, "LARGE", 0)
     sentences, settings = draw_sentences(rng, 30), SearchSettings(beam=3, max_length=8)
-    expected = beam_search(sentences, PlainEngine(params), settings)
-    assert_same(beam_search(sentences, FastEngine(params, exact=True), settings), expected)
+    expected = plain_search(sentences, params, settings)
+    assert_same(batch_beam_search(sentences, FastEngine(params, exact=True), settings), expected)
     engine = FastEngine(params)
     assert all(getattr(engine.packed, name).rounded for name in RECURRENT)
-    together = beam_search(sentences, engine, settings)
-    assert_same(together, [beam_search([sentence], engine, settings)[0] for sentence in sentences])
+    together = batch_beam_search(sentences, engine, settings)
+    assert_same(together, [batch_beam_search([sentence], engine, settings)[0] for sentence in sentences])
     scores = ([h.score for hypotheses in found for h in hypotheses] for found in (together, expected))
     np.testing.assert_allclose(*scores, atol=1e-3)

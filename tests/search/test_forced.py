@@ -5,7 +5,7 @@ import pytest
 
 from minnmt.errors import UserError
 from minnmt.model.network import network_forward
-from minnmt.search.beam import SearchSettings, beam_search
+from minnmt.search.beam import SearchSettings
 from minnmt.search.forced import BATCH, forced_log_probs
 from minnmt.text.batches import make_batch
 from minnmt.text.vocab import EOS, UNK
@@ -38,7 +38,8 @@ def test_the_words_and_eos_as_the_training_network_sees_them(params):
     assert [len(row) for row in found] == [len(trg) + 1 for trg in TRG]
     for src, trg, row in zip(SRC, TRG, found):
         output, cache = network_forward(make_batch([src], [trg]), params)
-        np.testing.assert_allclose(row, np.log(cache.softmax.probs[np.arange(len(trg) + 1), [*trg, EOS]]), atol=1e-9)
+        probs = cache.loss.parts[0].cache.probs
+        np.testing.assert_allclose(row, np.log(probs[np.arange(len(trg) + 1), [*trg, EOS]]), atol=1e-9)
         assert row.sum() == pytest.approx(-output.nll[0], abs=1e-9)
 
 
@@ -82,12 +83,12 @@ def test_any_other_policy_is_an_error(params):
 
 
 @pytest.mark.parametrize("with_lists", [False, True])
-def test_a_searchs_own_translation_has_the_searchs_score(rng, with_lists, engine):
+def test_a_searchs_own_translation_has_the_searchs_score(rng, with_lists, search):
     params = random_parameters(rng, trg_words=30, embedding=6, hidden=7, dtype=np.float32)
     params.softmax.W *= 3
     src = [rng.integers(1, 9, size=n).tolist() for n in (1, 9, 4, 4, 2, 6)]
     lists = [listed(*np.unique(rng.integers(2, 30, size=9))) for _ in src] if with_lists else None
-    best = [hypotheses[0] for hypotheses in beam_search(src, engine(params), SearchSettings(), lists)]
+    best = [hypotheses[0] for hypotheses in search(src, params, SearchSettings(), lists)]
     found = forced_log_probs(src, [h.ids for h in best], params, lists, "refuse")
     assert max(len(h.ids) for h in best) > 2
     np.testing.assert_allclose([row.sum() for row in found], [h.logp for h in best], atol=1e-5)

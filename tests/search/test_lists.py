@@ -9,7 +9,7 @@ from minnmt.align.candidates import Candidates, random_candidates
 from minnmt.align.selector import Selector
 from minnmt.model.network import network_forward
 from minnmt.model.parameters import map_arrays
-from minnmt.search.beam import SearchSettings, beam_search
+from minnmt.search.beam import SearchSettings
 from minnmt.search.output import Output
 from minnmt.search.translate import Translator, translate
 from minnmt.text.batches import make_batch, pad
@@ -44,7 +44,7 @@ def draw_lists(rng, n_lists, most=12, trg_words=V):
 def assert_same(found, expected, tolerance=2e-4):
     """The same translations with the same scores, for every sentence.
 
-    Sharp networks magnify the rounding of float32: even the plain engine is up to 6e-5 away from float64.
+    Sharp networks magnify the rounding of float32: even the plain search is up to 6e-5 away from float64.
     """
     assert [[h.ids for h in one] for one in found] == [[h.ids for h in one] for one in expected]
     for one, other in zip(found, expected):
@@ -57,21 +57,21 @@ def assert_same(found, expected, tolerance=2e-4):
 
 @pytest.mark.parametrize("dtype, tolerance", [(np.float32, 2e-4), (np.float64, 1e-9)])
 @pytest.mark.parametrize("beam, n_best", [(1, 1), (2, 2), (5, 1), (12, 12), (40, 3)])
-def test_a_list_of_all_words_is_no_list(rng, beam, n_best, dtype, tolerance, engine):
+def test_a_list_of_all_words_is_no_list(rng, beam, n_best, dtype, tolerance, search):
     params = sharp(rng, dtype)
     sentences = draw_sentences(rng, 1, 2, 14, 3, 3, 7)
     settings = SearchSettings(beam=beam, n_best=n_best, max_length=12)
     everything = [np.arange(V)] * len(sentences)
-    full = beam_search(sentences, engine(params), settings)
+    full = search(sentences, params, settings)
     assert max(len(h.ids) for one in full for h in one) > 2
-    assert_same(beam_search(sentences, engine(params), settings, everything), full, tolerance)
+    assert_same(search(sentences, params, settings, everything), full, tolerance)
 
 
-def test_attention_is_that_of_the_full_search_too(rng, params, engine):
+def test_attention_is_that_of_the_full_search_too(rng, params, search):
     sentences = draw_sentences(rng, 3, 6)
     settings = SearchSettings(beam=3, n_best=2, max_length=8, keep_attention=True)
-    full = beam_search(sentences, engine(params), settings)
-    for one, other in zip(beam_search(sentences, engine(params), settings, [np.arange(V)] * 2), full):
+    full = search(sentences, params, settings)
+    for one, other in zip(search(sentences, params, settings, [np.arange(V)] * 2), full):
         for ours, theirs in zip(one, other):
             np.testing.assert_allclose(ours.alpha, theirs.alpha, atol=1e-5)
 
@@ -90,7 +90,7 @@ def listed_translations(src, params, ids, max_length, penalty):
         translations = [list(t) for t in itertools.product(words, repeat=length)]
         batch = make_batch([src] * len(translations), translations)
         _, cache = network_forward(batch, params)
-        probs = cache.softmax.probs.reshape(length + 1, len(translations), -1)
+        probs = cache.loss.parts[0].cache.probs.reshape(length + 1, len(translations), -1)
         chosen = np.take_along_axis(probs, batch.trg_ids[:, :, None], axis=2)[:, :, 0]
         logps = np.log(chosen / probs[:, :, ids].sum(axis=2)).sum(axis=0)
         found += [(float(logp) / (length + 1) ** penalty, t) for logp, t in zip(logps, translations)]
@@ -100,21 +100,21 @@ def listed_translations(src, params, ids, max_length, penalty):
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-9), (np.float32, 1e-5)])
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 @pytest.mark.parametrize("ids", [[0, 1, 2], [0, 1, 4, 6], [0, 3, 5], [0, 1, 2, 3, 4, 5, 6]])
-def test_a_wide_beam_finds_the_n_best_of_all_listed_translations(rng, ids, penalty, dtype, tolerance, engine):
+def test_a_wide_beam_finds_the_n_best_of_all_listed_translations(rng, ids, penalty, dtype, tolerance, search):
     params = sharp(rng, dtype, trg_words=7, factor=2.0)
     settings = SearchSettings(beam=400, length_penalty=penalty, max_length=3, n_best=7)
     for src in draw_sentences(rng, 1, 4):
-        found = beam_search([src], engine(params), settings, [np.array(ids)])[0]
+        found = search([src], params, settings, [np.array(ids)])[0]
         expected = listed_translations(src, params, ids, 3, penalty)[:7]
         np.testing.assert_allclose([h.score for h in found], [score for score, _ in expected], atol=tolerance)
         assert [h.ids for h in found] == [words for _, words in expected]
 
 
-def test_different_lists_in_one_batch_are_each_searched_exhaustively(rng, engine):
+def test_different_lists_in_one_batch_are_each_searched_exhaustively(rng, search):
     params = sharp(rng, np.float64, trg_words=7, factor=2.0)
     sentences, lists = draw_sentences(rng, 5, 1, 3), [np.array(ids) for ids in ([0, 1], [0, 2, 3, 4, 6], [0, 1, 5])]
     settings = SearchSettings(beam=200, max_length=3, n_best=4)
-    for src, ids, found in zip(sentences, lists, beam_search(sentences, engine(params), settings, lists)):
+    for src, ids, found in zip(sentences, lists, search(sentences, params, settings, lists)):
         expected = listed_translations(src, params, ids, 3, 1.0)[: len(found)]
         assert [h.ids for h in found] == [words for _, words in expected] and len(found) == 4
         np.testing.assert_allclose([h.score for h in found], [score for score, _ in expected], atol=1e-9)
@@ -124,26 +124,26 @@ def test_different_lists_in_one_batch_are_each_searched_exhaustively(rng, engine
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_sentence_alone_equals_the_sentence_in_any_batch(rng, params, beam, engine):
+def test_a_sentence_alone_equals_the_sentence_in_any_batch(rng, params, beam, search):
     sentences = draw_sentences(rng, 1, 2, 30, 3, 3, 11, 1)
     lists = draw_lists(rng, len(sentences))
     settings = SearchSettings(beam=beam, n_best=beam, max_length=15)
-    alone = [beam_search([src], engine(params), settings, [ids])[0] for src, ids in zip(sentences, lists)]
+    alone = [search([src], params, settings, [ids])[0] for src, ids in zip(sentences, lists)]
     assert len({tuple(one[0].ids) for one in alone}) > 3
-    assert_same(beam_search(sentences, engine(params), settings, lists), alone)
-    assert_same(beam_search(sentences[::-1], engine(params), settings, lists[::-1]), alone[::-1])
+    assert_same(search(sentences, params, settings, lists), alone)
+    assert_same(search(sentences[::-1], params, settings, lists[::-1]), alone[::-1])
     for size in (2, 3):
         cut = [slice(i, i + size) for i in range(0, len(sentences), size)]
-        parts = [beam_search(sentences[part], engine(params), settings, lists[part]) for part in cut]
+        parts = [search(sentences[part], params, settings, lists[part]) for part in cut]
         assert_same([one for part in parts for one in part], alone)
 
 
-def test_one_sentence_with_several_lists(rng, params, engine):
+def test_one_sentence_with_several_lists(rng, params, search):
     """The same source with other words allowed: nothing but the list makes the difference."""
     src, lists = draw_sentences(rng, 6)[0], draw_lists(rng, 6)
     settings = SearchSettings(beam=3, max_length=10)
-    found = beam_search([src] * 6, engine(params), settings, lists)
-    assert_same(found, [beam_search([src], engine(params), settings, [ids])[0] for ids in lists])
+    found = search([src] * 6, params, settings, lists)
+    assert_same(found, [search([src], params, settings, [ids])[0] for ids in lists])
     assert len({tuple(one[0].ids) for one in found}) > 1
 
 
@@ -151,26 +151,26 @@ def test_one_sentence_with_several_lists(rng, params, engine):
 
 
 @pytest.mark.parametrize("beam", [1, 3, 8])
-def test_translations_use_listed_words_only(rng, params, beam, engine):
+def test_translations_use_listed_words_only(rng, params, beam, search):
     sentences = draw_sentences(rng, *[4] * 12)
     lists = draw_lists(rng, 12)
     settings = SearchSettings(beam=beam, n_best=beam)
-    for ids, hypotheses in zip(lists, beam_search(sentences, engine(params), settings, lists)):
+    for ids, hypotheses in zip(lists, search(sentences, params, settings, lists)):
         assert hypotheses
         for h in hypotheses:
             assert set(h.ids) <= set(ids.tolist()) - {EOS}
             assert np.isfinite(h.score) and h.score < 1e-6
         assert len({tuple(h.ids) for h in hypotheses}) == len(hypotheses)
-    full = beam_search(sentences, engine(params), settings)
+    full = search(sentences, params, settings)
     assert any(set(one[0].ids) - set(ids.tolist()) for ids, one in zip(lists, full))  # or nothing was seen here
 
 
-def test_a_list_shorter_than_the_beam(rng, params, engine):
+def test_a_list_shorter_than_the_beam(rng, params, search):
     """Of 1 word and eos there are 1, 2, 3, ... hypotheses of up to 0, 1, 2, ... words."""
     settings = SearchSettings(beam=10, n_best=10, max_length=4)
     short, long = np.array([EOS, 5]), np.arange(V)
     for lists in ([short], [short, long], [long, short]):
-        found = beam_search(draw_sentences(rng, *[3] * len(lists)), engine(params), settings, lists)
+        found = search(draw_sentences(rng, *[3] * len(lists)), params, settings, lists)
         for ids, hypotheses in zip(lists, found):
             if ids is short:
                 assert sorted(len(h.ids) for h in hypotheses) == [0, 1, 2, 3, 4]
@@ -180,24 +180,24 @@ def test_a_list_shorter_than_the_beam(rng, params, engine):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("beam", [1, 5])
-def test_a_list_of_eos_alone(rng, beam, dtype, engine):
+def test_a_list_of_eos_alone(rng, beam, dtype, search):
     params = sharp(rng, dtype)
     lists = [np.array([EOS]), np.array([EOS, 7])]
-    found = beam_search([[3, 4], [5]], engine(params), SearchSettings(beam=beam, n_best=beam), lists)
+    found = search([[3, 4], [5]], params, SearchSettings(beam=beam, n_best=beam), lists)
     assert [h.ids for h in found[0]] == [[]] and found[0][0].score == pytest.approx(0, abs=1e-6)
 
 
-def test_a_list_of_eos_and_unk_alone(rng, params, engine):
+def test_a_list_of_eos_and_unk_alone(rng, params, search):
     params.softmax.b[:] = 0
     params.softmax.b[EOS] = -20.0  # eos only when it must be
-    found = beam_search([[3, 4]], engine(params), SearchSettings(beam=3, max_length=5), [np.array([EOS, UNK])])[0]
+    found = search([[3, 4]], params, SearchSettings(beam=3, max_length=5), [np.array([EOS, UNK])])[0]
     assert found[0].ids == [UNK] * 5
 
 
-def test_the_longest_length_holds_for_lists(rng, params, engine):
+def test_the_longest_length_holds_for_lists(rng, params, search):
     params.softmax.b[EOS] = -90.0
     sentences, lists = [[2], [2, 3, 4, 5]], draw_lists(rng, 2)
-    found = beam_search(sentences, engine(params), SearchSettings(beam=2), lists)
+    found = search(sentences, params, SearchSettings(beam=2), lists)
     assert [len(one[0].ids) for one in found] == [2 * 1 + 10, 2 * 4 + 10]
 
 
@@ -207,7 +207,7 @@ LINES = ["a b c d e f g", "a", "", "c d zug", "g f e", "b", "a b", "d d d d", " 
 
 
 @pytest.mark.parametrize("batch_size, n_threads", [(1, 1), (3, 1), (3, 2), (32, 1)])
-def test_lines_are_translated_each_with_its_own_list(model, batch_size, n_threads, engine):
+def test_lines_are_translated_each_with_its_own_list(model, batch_size, n_threads, search):
     selector = Selector(random_candidates(len(WORDS), len(WORDS), 1, seed=3))
     settings = SearchSettings(beam=4)
     found = translate(LINES, model, settings, batch_size, n_threads, selector)
@@ -219,7 +219,7 @@ def test_lines_are_translated_each_with_its_own_list(model, batch_size, n_thread
         src = model.src.ids(line)
         ids = selector.lists(*pad([src]))[0]
         assert set(translation.hypotheses[0].ids) <= set(ids.tolist())
-        assert translation.best == model.trg.text(beam_search([src], engine(model.params), settings, [ids])[0][0].ids)
+        assert translation.best == model.trg.text(search([src], model.params, settings, [ids])[0][0].ids)
         sizes.append(len(ids))
     assert [t.list_size for t in found if t.hypotheses] == sizes and len(set(sizes)) > 1
 

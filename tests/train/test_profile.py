@@ -1,28 +1,138 @@
-"""Where an update's time goes: every stage is booked, and never more time than the threads had."""
+"""Profiles: which stages are booked, whose time is whose, and that everything is as before afterwards."""
 
-import time
+import sys
+from itertools import count
 
 import numpy as np
 import pytest
 
-from minnmt.profile import end_profile, start_profile
-from minnmt.train.gradients import Workers
-from minnmt.train.loop import gradient_step
+from minnmt.profile import FUNCTIONS, IN_POOL, find_holder, profile_table, take_profile
+from minnmt.search import batch_beam, beam
+from minnmt.search.fast import FastEngine
+from minnmt.threads import threads
+from minnmt.train.updates import Updater
+from tests.conftest import random_parameters
 from tests.train.toy import toy_run
 
-STAGES = {"encoder", "GRU", "attention", "readout", "softmax", "bookkeeping", "Adam"}
+NAMES = [name for names in FUNCTIONS.values() for name in names]
+NETWORK = {"encoder", "GRU", "attention", "readout", "softmax"}
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_update_is_booked_by_stage(tmp_path, threads):
-    run = toy_run(tmp_path, threads=threads)
-    with Workers(run.params, threads) as workers:
-        gradient_step(run, np.arange(8), workers)  # compiles
-        start_profile()
-        began = time.perf_counter()
-        for _ in range(5):
-            gradient_step(run, np.arange(8), workers)
-        elapsed = time.perf_counter() - began
-        seconds = end_profile()
-    assert STAGES <= set(seconds) <= STAGES | {"selection"}
-    assert 0.4 * elapsed < sum(seconds.values()) < (threads + 0.1) * elapsed
+def ticks():
+    """A clock on which every look takes a second."""
+    return count().__next__
+
+
+# The functions of the tests, a module's like any other
+
+
+def outer():
+    return inner() + inner()
+
+
+def inner():
+    return 1
+
+
+def failing():
+    inner()
+    raise ValueError
+
+
+def both_threads():
+    with threads(2) as each:
+        return each(lambda _: inner(), range(4))
+
+
+HERE = __name__
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """This module among those that are looked at, as if it were minnmt's."""
+    monkeypatch.setitem(sys.modules, "minnmt.here", sys.modules[HERE])
+
+
+def named(**stages):
+    return {stage: tuple(f"minnmt.here:{name}" for name in names) for stage, names in stages.items()}
+
+
+def test_what_another_stage_does_is_not_the_callers_time(here):
+    with take_profile(named(A=["outer"], B=["inner"]), ticks()) as seconds:
+        assert outer() == 2
+    assert seconds == {"A": 3, "B": 2}  # the clock is looked at 6 times: before, between and after
+
+
+def test_the_encoder_keeps_what_it_calls(here):
+    with take_profile(named(encoder=["outer"], GRU=["inner"]), ticks()) as seconds:
+        outer()
+        inner()
+    assert seconds == {"encoder": 5, "GRU": 1}
+
+
+def test_an_error_passes_and_the_caller_goes_on(here):
+    with take_profile(named(A=["failing"], B=["inner"]), ticks()) as seconds:
+        with pytest.raises(ValueError):
+            failing()
+        inner()
+    assert seconds == {"A": 2, "B": 2}
+
+
+def test_work_in_other_threads_is_booked_there_and_waiting_is_nobodys(here):
+    def two_threads(own):
+        with take_profile(named(A=["both_threads"], **own), ticks()) as seconds:
+            assert both_threads() == [1] * 4
+        return seconds
+
+    assert set(two_threads({})) == {"A"} and set(two_threads({"B": ["inner"]})) == {"A", "B"}
+
+
+def test_stages_that_were_not_met_are_not_there(here):
+    with take_profile(named(A=["outer"], B=["inner"]), ticks()) as seconds:
+        pass
+    assert seconds == {} and profile_table(seconds)[-1].split() == ["sum", "0.000", "0.0"]
+
+
+@pytest.mark.parametrize("name", [*NAMES, IN_POOL])
+def test_every_function_of_the_table_exists(name):
+    holder, function_name = find_holder(name)
+    assert callable(vars(holder)[function_name])
+
+
+def test_everything_is_as_before_afterwards(rng):
+    def held():
+        modules = [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] == "minnmt"]
+        classes = {find_holder(name)[0] for name in NAMES} - set(modules)
+        return [(holder.__name__, name, id(value)) for holder in [*modules, *sorted(classes, key=repr)]
+                for name, value in list(vars(holder).items()) if callable(value)]  # fmt: skip
+
+    find = [find_holder(name) for name in NAMES]  # imports what the table names
+    before = held()
+    with pytest.raises(ZeroDivisionError), take_profile():
+        assert all(hasattr(vars(holder)[name], "__wrapped__") for holder, name in find)
+        raise ZeroDivisionError
+    assert held() == before
+
+
+@pytest.mark.parametrize("kind", ["fast", "plain"])
+@pytest.mark.parametrize("with_lists", [False, True])
+def test_a_search_is_booked_by_stage(rng, kind, with_lists):
+    params, ids, settings = random_parameters(rng, dtype=np.float32), np.arange(5), beam.SearchSettings(beam=2)
+    with take_profile(clock=ticks()) as seconds:
+        if kind == "plain":
+            beam.beam_search([2, 3, 4], params, settings, ids if with_lists else None)
+        else:
+            batch_beam.batch_beam_search([[2, 3, 4]], FastEngine(params), settings, [ids] if with_lists else None)
+    assert set(seconds) == NETWORK | {"bookkeeping"} | ({"selection"} if with_lists else set())
+    assert list(seconds) == [stage for stage in FUNCTIONS if stage in seconds]
+    table = profile_table(seconds)
+    assert len(table) == len(seconds) + 2 and table[-1].split()[0] == "sum"
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_update_is_booked_by_stage(tmp_path, n_threads):
+    run = toy_run(tmp_path, threads=n_threads)
+    with threads(n_threads) as map, take_profile(clock=ticks()) as seconds:
+        updater = Updater(run.params, run.src, run.trg, run.settings, map=map)
+        updater.update(updater.shares(np.arange(8)), 0.01)
+    assert set(seconds) == NETWORK | {"Adam", "bookkeeping"}

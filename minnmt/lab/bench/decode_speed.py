@@ -4,7 +4,7 @@ import numpy as np
 
 from ...search.cost import Shape, decoding_cost
 from ...search.packed import pack
-from ...threads import thread_pool
+from ...threads import threads
 from ..tables import Table
 from ..timing import interleave, median, number, ratios, spread
 from .peer_speed import decode_against_peer
@@ -26,10 +26,10 @@ def measure_decoding(bench):
     size = bench.size
     packed, exact = pack(bench.params), pack(bench.params, exact=True)
     sentences = random_sentences(BATCH * bench.n_threads, size.length, size.src_words)
-    with thread_pool(bench.n_threads) as pool:
+    with threads(bench.n_threads) as each:
         for n_words in size.vocabularies:
             both = (with_words(p, n_words) for p in (packed, exact))
-            task = Task(*both, sentences, size.length, size.n_sentences, pool)
+            task = Task(*both, sentences, size.length, size.n_sentences, each)
             yield compare_variants(bench, task)
             if bench.torch:
                 yield decode_against_peer(bench, task, with_words(bench.params, n_words))

@@ -60,7 +60,7 @@ def point_decoder(bench, packed, point):
     """A function that decodes a few sentences, one after the other, all threads sharing each."""
     sentences = random_sentences(N_SENTENCES, point.length, bench.size.src_words)
     packed = with_words(packed, point.n_words)
-    task = Task(packed, packed, sentences, point.length, N_SENTENCES, None)
+    task = Task(packed, packed, sentences, point.length, N_SENTENCES)
     return decoder(task, Variant(point.beam, 1, bench.n_threads, point.topn))
 
 

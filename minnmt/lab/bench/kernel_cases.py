@@ -9,10 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.decoding import attend, best_words, gru_cell, read_sentences, readout
-from kernels.products import few_rows
-from kernels.softmax import list_logits
-
 from ...align.accumulator import add_links, find_links
 from ...align.candidates import best_cells
 from ...align.selector import sentence_lists
@@ -24,8 +20,10 @@ from ...nn.attention import (
 )
 from ...nn.functions import add_rows
 from ...nn.gru import gru_gates, gru_gates_backward
+from ...nn.list_softmax import list_logits
 from ...nn.softmax import softmax_nll, softmax_nll_backward
-from ...search.packed import in_panels, stacked
+from ...search.packed import few_rows, in_panels, stacked
+from ...search.stages import attend, best_words, gru_cell, read_sentences, readout
 from ...text.batches import Batch
 from ...train.adam import adam, adam_rows
 from .yardstick import LIST_WORDS, Size, random_list
@@ -61,39 +59,40 @@ class Maker:
         return self.rng.standard_normal(shape, dtype=np.float32)
 
     def products(self):
-        """Few rows against weights; the twin is BLAS."""
+        """Few rows against weights; the plain function is BLAS."""
         for name, M, N, E in (
             ("softmax, a beam of 5", BEAM, self.V, self.E),
             ("softmax, one row", 1, self.V, self.E),
             ("state, a beam of 5", BEAM, 3 * self.H, self.H),
         ):
-            product, out = stacked([self.floats(E, N)], [self.floats(N)]), self.floats(M, N)
+            product = stacked([self.floats(E, N)], [self.floats(N)])
             x = in_panels(self.floats(M, E), len(product.W), product.W.shape[2])
             for note, weights in (("", product.weights), (", 16 bits", product.in_16_bits().weights)):
-                arguments = (x, weights, product.b, out)
-                work = 2 * M * N * E, size_of(x, *weights, product.b, out)
+                arguments = (x, weights, product.b)
+                work = 2 * M * N * E, size_of(x, *weights, product.b) + 4 * M * N
                 yield KernelCase(few_rows, f"{name}, {N:,} x {E:,}{note}", arguments, *work)
         M = LIST_WORDS * TOPN + 2
-        o, w, b, logits = self.floats(BEAM, self.E), self.floats(M, self.E), self.floats(M), self.floats(BEAM, M)
-        arguments = (o, w, b, np.zeros(BEAM, int), np.full(BEAM, M), logits)
-        work = 2 * BEAM * w.size, size_of(o, w, b, logits)
+        o, w, b = self.floats(BEAM, self.E), self.floats(M, self.E), self.floats(M)
+        arguments = (o, w, b, np.zeros(BEAM, int), np.full(BEAM, M))
+        work = 2 * BEAM * w.size, size_of(o, w, b) + 4 * BEAM * M
         yield KernelCase(list_logits, f"a beam of 5, {M:,} words", arguments, *work)
 
     def decoding(self):
         """What a step does between its products."""
         H, C, E, S, P = self.H, self.C, self.E, self.S, self.P
-        inputs, out = self.floats(1, S, 6 * H), self.floats(1, S, C)
+        inputs = self.floats(1, S, 6 * H)
         product = stacked([self.floats(H, 3 * H)], [np.zeros(3 * H, np.float32)])
         for note, u in (("", product.weights), (", 16 bits", product.in_16_bits().weights)):
-            arguments = (inputs, np.array([S]), u, u, out)
-            work = 4 * S * 3 * H * H + S * C * CELL, size_of(inputs, out) + S * 2 * u.w.nbytes  # read for every word
+            arguments = (inputs, np.array([S]), u, u)
+            n_bytes = inputs.nbytes + 4 * S * C + S * 2 * u.w.nbytes  # the weights are read for every word
+            work = 4 * S * 3 * H * H + S * C * CELL, n_bytes
             yield KernelCase(read_sentences, f"{S} words{note}", arguments, *work)
         s, word, context = self.floats(BEAM, H), self.floats(BEAM, P), self.floats(BEAM, P)
         products = self.floats(BEAM, 3 * H + C)
-        cell = (word, products, s, np.empty_like(s))
+        cell = (word, products, s)
         yield KernelCase(gru_cell, "a beam of 5", cell, s.size * CELL, 8 * s.nbytes)
-        memory, alpha = self.floats(1, S, C + P), self.floats(BEAM, S)
-        arguments = (products, np.zeros(BEAM, int), memory, np.array([S]), self.floats(C), alpha, context)
+        memory = self.floats(1, S, C + P)
+        arguments = (products, np.zeros(BEAM, int), memory, np.array([S]), self.floats(C))
         work = BEAM * S * (C * (TANH + 3) + 2 * P), size_of(memory, context) + BEAM * C * 4
         yield KernelCase(attend, f"a beam of 5, {S} positions", arguments, *work)
         o = self.floats(BEAM, E)
@@ -102,8 +101,8 @@ class Maker:
     def choosing(self):
         """The best words of a beam, the lists of sentences."""
         for M in (self.V, LIST_WORDS * TOPN + 2):
-            logits, words, logps = self.floats(BEAM, M), np.empty((BEAM, BEAM), np.int64), self.floats(BEAM, BEAM)
-            arguments = (logits, np.full(BEAM, M), np.zeros(BEAM, bool), words, logps)
+            logits = self.floats(BEAM, M)
+            arguments = (logits, np.full(BEAM, M), np.zeros(BEAM, bool), BEAM)
             yield KernelCase(best_words, f"a beam of 5, {M:,} words", arguments, logits.size * (EXP + 3), logits.nbytes)
         rows, cells, B = 2000, 2 * TOPN, 16
         scores, indptr = np.abs(self.floats(rows * cells)), np.arange(rows + 1) * cells

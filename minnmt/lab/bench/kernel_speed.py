@@ -1,9 +1,8 @@
-"""Each kernel against its numpy twin, and against the machine's limits, on one thread."""
+"""Each kernel against its plain function, and against the machine's limits, on one thread."""
 
 import numpy as np
 
-from kernels.jit import USE_NUMPY
-
+from ...compiled import reading_mode
 from ..tables import Table
 from ..timing import calls_for, interleave, many_calls, median, number, ratios, spread
 from .kernel_cases import Maker
@@ -14,16 +13,16 @@ ROUND = 0.02  # seconds
 def measure_kernels(bench):
     """Yields one Table."""
     table = Table(
-        "kernels", "each kernel against its numpy twin, on one thread",
-        ("kernel", "work", "us", "twin, us", "x twin", "GFLOP/s", "GB/s", "limit, us", "of it, %"),
+        "kernels", "each kernel against its plain function, on one thread",
+        ("kernel", "work", "us", "plain, us", "x plain", "GFLOP/s", "GB/s", "limit, us", "of it, %"),
         (
             "The limit is the roofline: the time that operations (at the speed of sgemm) or bytes (at that of memory) "
             "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory: more than "
-            "100 % are possible. tanh and exp count as 20 and 15 operations. few_rows' twin is BLAS, x @ w.T, after a "
-            "conversion to float32 where weights have 16 bits.",
+            "100 % are possible. tanh and exp count as 20 and 15 operations. few_rows' plain function is BLAS: x @ w.T "
+            "after a conversion to float32 where weights have 16 bits.",
         ),
     )  # fmt: skip
-    if USE_NUMPY:  # there are only twins
+    if reading_mode():
         table.notes += ("Not measured: MINNMT_KERNELS=numpy has switched the kernels off.",)
     else:
         for case in Maker(bench.size).cases():
@@ -32,20 +31,19 @@ def measure_kernels(bench):
 
 
 def add_case(table, case, bench):
-    """Measure one kernel and its twin."""
-    twin = getattr(case.kernel, "plain", None) or case.kernel.twin
-    sides = {"kernel": lambda: case.kernel(*case.arguments), "twin": lambda: twin(*case.arguments)}
+    """Measure one kernel and its plain function."""
+    sides = {"kernel": lambda: case.kernel(*case.arguments), "plain": lambda: case.kernel.plain(*case.arguments)}
     n_calls = {name: calls_for(ROUND, call) for name, call in sides.items()}
     found = interleave({name: many_calls(sides[name], n_calls[name]) for name in sides}, bench.n_repeats())
-    kernel, twin = (np.array(found[name].seconds) / n_calls[name] for name in sides)
+    kernel, plain = (np.array(found[name].seconds) / n_calls[name] for name in sides)
     limit = bench.limits.least_seconds(case.flops, case.nbytes)
     record = {
         "kernel": case.kernel.__name__, "work": case.shape, "flops": case.flops, "bytes": case.nbytes,
-        "seconds": kernel.tolist(), "twin_seconds": twin.tolist(), "limit_seconds": limit,
+        "seconds": kernel.tolist(), "plain_seconds": plain.tolist(), "limit_seconds": limit,
         "share_of_limit": limit / median(kernel),
     }  # fmt: skip
     table.add(
-        record, case.kernel.__name__, case.shape, spread(1e6 * kernel), spread(1e6 * twin),
-        spread(ratios(twin, kernel)), number(case.flops / median(kernel) / 1e9) if case.flops else "-",
+        record, case.kernel.__name__, case.shape, spread(1e6 * kernel), spread(1e6 * plain),
+        spread(ratios(plain, kernel)), number(case.flops / median(kernel) / 1e9) if case.flops else "-",
         number(case.nbytes / median(kernel) / 1e9), number(1e6 * limit), number(100 * limit / median(kernel)),
     )  # fmt: skip

@@ -1,13 +1,13 @@
 """Ways to decode: beam, batch, threads and list, and functions that do it."""
 
-from concurrent.futures import Executor
+from collections.abc import Callable
 from typing import NamedTuple
 
-from kernels.jit import team
-
-from ...search.beam import SearchSettings, beam_search
+from ...search.batch_beam import batch_beam_search
+from ...search.beam import SearchSettings
 from ...search.fast import FastEngine
 from ...search.packed import Packed
+from ...threads import sharing
 from .yardstick import LIST_WORDS, random_lists
 
 BATCH = 16
@@ -46,7 +46,7 @@ class Task(NamedTuple):
     sentences: list
     length: int  # of each sentence and of its translation
     n_alone: int  # sentences that are decoded one by one
-    pool: Executor | None  # None: only for sentences alone
+    map: Callable = map  # in as many threads as variants have, for batches
 
     @property
     def n_words(self):
@@ -71,22 +71,18 @@ def decoder(task, variant):
             engine.forget_words()
 
     def decode(start, end):
-        return beam_search(task.sentences[start:end], engine, settings, lists and lists[start:end])
+        return batch_beam_search(task.sentences[start:end], engine, settings, lists and lists[start:end])
 
     def one_by_one():
         begin()
-        with team(variant.threads):
+        with sharing(variant.threads):
             return [decode(i, i + 1)[0][0] for i in range(n)]
 
     def in_batches():
         begin()
         starts = range(0, n, variant.batch)
-        found = map_in(task.pool, variant.threads)(lambda i: decode(i, i + variant.batch), starts)
+        each = task.map if variant.threads > 1 else map
+        found = each(lambda i: decode(i, i + variant.batch), starts)
         return [hypotheses[0] for batch in found for hypotheses in batch]
 
     return one_by_one if variant.batch == 1 else in_batches
-
-
-def map_in(pool, n_threads):
-    """map, in the pool's threads if there are several to use."""
-    return pool.map if n_threads > 1 else map
