@@ -211,7 +211,7 @@ def counts_files(options):
     from ..model.directory import counts_files as counts_beside
 
     directory = directory_from_options(options)
-    beside = counts_beside(directory) if directory else []
+    beside = [os.path.join(directory, "alignments.npz"), *counts_beside(directory)] if directory else []
     return [*beside, *(counts_path(name, directory) for name in options.get("counts", ()))]
 
 
