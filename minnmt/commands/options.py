@@ -67,7 +67,19 @@ def available_processors():
     return n_processors()
 
 
-TEXT_OPTIONS = (
+def group(*options):
+    """Several options as one decorator."""
+
+    def decorate(command):
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+# The options that name training, dev and test text; Settings has fields of the same names
+text_options = group(
     click.option("--src", type=FILE, help="Source training text, one sentence a line. [default: embedded corpus]"),
     click.option("--trg", type=FILE, help="Target training text, line by line the translation of --src."),
     click.option("--dev-src", type=FILE, help="Source text to validate on after each epoch."),
@@ -76,7 +88,8 @@ TEXT_OPTIONS = (
     click.option("--test-trg", type=FILE, help="Its translation."),
 )
 
-MODEL_OPTIONS = (
+# The options that name a model; model_from_options reads them
+model_options = group(
     click.option("-m", "--model", "directory", type=Path(), help="A model directory. [default: runs/default]"),
     click.option("--npz", type=FILE, help="Instead of -m: a single .npz of Nematus or dl4mt."),
     click.option("--vocab-src", type=FILE, help="With --npz: the source vocabulary, JSON."),
@@ -89,6 +102,7 @@ MODEL_OPTIONS = (
 SINGLE_FILES = ("vocab_src", "vocab_trg", "bpe_src", "bpe_trg", "any_vocab_size", "pretokenized")
 
 
+# The options that choose candidates; selector_from_options reads them
 COUNTS_OPTIONS = (
     click.option(
         "--counts", multiple=True, metavar="NAME",
@@ -104,39 +118,15 @@ COUNTS_OPTIONS = (
 )  # fmt: skip
 
 
-SEARCH_OPTIONS = (
+counts_options = group(*COUNTS_OPTIONS)
+
+search_options = group(
     click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search."),
     click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^PENALTY. [1]"),
     click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]"),
     click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together."),
     click.option("--threads", type=POSITIVE, help="Each has its batch, or all share one. [default: one per processor]"),
 )
-
-
-def text_options(command):
-    """Give a command the options that name training, dev and test text; Settings has fields of the same names."""
-    return with_options(command, TEXT_OPTIONS)
-
-
-def model_options(command):
-    """Give a command the options that name a model; model_from_options reads them."""
-    return with_options(command, MODEL_OPTIONS)
-
-
-def counts_options(command):
-    """Give a command the options that choose candidates; selector_from_options reads them."""
-    return with_options(command, COUNTS_OPTIONS)
-
-
-def search_options(command):
-    """Give a command the options of the search."""
-    return with_options(command, SEARCH_OPTIONS)
-
-
-def with_options(command, options):
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 def model_from_options(options):
