@@ -26,7 +26,7 @@ ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads
 @click.option("--frozen", is_flag=True, help="Leave the model as it is: forward only, several times as fast.")
 @click.option("--threshold", type=opt.Number(0, 1, max_open=True), help="Count attention above this. [default: 0.1]")
 @click.option("--learning-rate", type=opt.Number(0, min_open=True), help="Of the epoch. [default: training's last]")
-@click.option("--save-model", type=opt.FILE, help="Write the parameters after the epoch here (.npz); else they are lost.")
+@click.option("--save-model", type=opt.FILE, help="Write the updated parameters to this .npz; else they are lost.")
 @click.option("--iterations", type=opt.POSITIVE, help=f"Of {' and '.join(ITERATING)}. [default: {ITERATIONS}]")
 @click.option("--pharaoh", type=opt.FILE, help="With a model: also write word links i-j, a line for each pair.")
 @click.option("--table", type=opt.FILE, help="Without a model: write source, target, ln p(target | source) a line.")
