@@ -6,8 +6,8 @@ import os
 
 import click
 
-from ..errors import UsageError
-from ..train.settings import Settings
+from ..errors import UsageError, UserError
+from ..train.settings import MOST, Choice, Flag, Settings, allowed_values, help_texts
 
 DEFAULTS = Settings()
 
@@ -38,11 +38,33 @@ POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=0)
 
 
-def setting(name, help, **kwargs):
-    """An option for one field of Settings, with that field's default."""
-    return click.option(
-        "--" + name.replace("_", "-"), name, default=getattr(DEFAULTS, name), show_default=True, help=help, **kwargs
-    )
+def setting(name, help=None):
+    """An option for one setting of training, with its default, its limits and its help."""
+    values, flag = allowed_values()[name], "--" + name.replace("_", "-")
+    help = help or help_texts()[name]
+    if isinstance(values, Flag):
+        return click.option(flag, name, is_flag=True, help=help)
+    default = getattr(DEFAULTS, name)
+    return click.option(flag, name, type=click_type(values), default=default, show_default=True, help=help)
+
+
+def settings_from_options(options):
+    """Settings of a training; what they refuse is the command line's mistake."""
+    try:
+        return Settings(**options)
+    except UserError as error:
+        raise UsageError(str(error)) from None
+
+
+def click_type(values):
+    """What a setting may be, as click knows it."""
+    if isinstance(values, Choice):
+        return click.Choice(list(values))
+    if values.kind is int:
+        return click.IntRange(values.least, None if values.most == MOST else values.most)
+    low, high = (values.least, values.above), (values.most, values.below)
+    low_open, high_open = values.above is not None, values.below is not None
+    return Number(low[low_open], high[high_open], min_open=low_open, max_open=high_open)
 
 
 def check_outputs(outputs, inputs=()):
