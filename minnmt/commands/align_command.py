@@ -1,5 +1,6 @@
 """align: counts for a model that has none, or a stand-alone word aligner."""
 
+import contextlib
 import os
 
 import click
@@ -83,7 +84,7 @@ def align_any_text(method, src, trg, options):
 
 def align_model(method, src, trg, options):
     """Counts for the lists of a model."""
-    from ..files import write_lines
+    from ..files import only_writer, write_lines
     from ..model.npz import save_parameters
     from ..tasks import aligning
     from ..threads import tuned
@@ -97,12 +98,13 @@ def align_model(method, src, trg, options):
     opt.check_outputs([output, options["pharaoh"], options["save_model"]], inputs)
     opt.check_outputs([options["pharaoh"], options["save_model"]], opt.counts_files(options))
     split = aligning.parallel_text(model, src, trg)
-    if method == "attention":
-        with tuned(huge=True):
-            counts, lines = count_attention(model, split, directory, options, status), None
-    else:
-        counts, lines = aligning.align_units(method, model, split, options["iterations"] or ITERATIONS, status)
-    counts.save(output)
+    with only_writer(directory) if opt.is_beside(output, directory) else contextlib.nullcontext():
+        if method == "attention":
+            with tuned(huge=True):
+                counts, lines = count_attention(model, split, directory, options, status), None
+        else:
+            counts, lines = aligning.align_units(method, model, split, options["iterations"] or ITERATIONS, status)
+        counts.save(output)
     if options["save_model"]:
         save_parameters(options["save_model"], model.params)
     if options["pharaoh"]:

@@ -229,9 +229,13 @@ def counts_files(options):
 
 def keep_counts(output, directory, overwrite):
     """Counts that are beside the model already are only replaced on demand."""
-    beside = directory and os.path.realpath(os.path.dirname(output)) == os.path.realpath(directory)
-    if beside and os.path.isfile(output) and not overwrite:
+    if is_beside(output, directory) and os.path.isfile(output) and not overwrite:
         raise UsageError(f"{output} is already there: replace it with --overwrite, or write elsewhere with -o")
+
+
+def is_beside(path, directory):
+    """Does a file lie in the model directory? None is no directory."""
+    return bool(directory) and os.path.realpath(os.path.dirname(path)) == os.path.realpath(directory)
 
 
 def single_files(options):

@@ -66,7 +66,7 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     """
     from pathlib import Path as FilePath
 
-    from ..files import make_directory
+    from ..files import make_directory, only_writer
     from ..lab.figures import load_figure
     from ..lab.reproduce import Lab, chosen_exhibits, run_exhibits
     from ..lab.tables import format_table
@@ -88,9 +88,9 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
         if not any(line.strip() for line in load_split(settings, which).src):
             raise UserError(f"the {which} text has no line with a word in it")
     chosen = ("bpe", "words") if units == "both" else (units,)
-    lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
     command = "python cli.py " + shlex.join(sys.argv[1:])
-    with tuned(huge=True):
+    with only_writer(output), tuned(huge=True):
+        lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
         for name, table in run_exhibits(names, lab, results, command):
             click.echo("\n".join([*format_table(table), ""]))
             click.echo(f"{results / name}.md", err=True)

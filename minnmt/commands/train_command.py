@@ -1,6 +1,7 @@
 """train: learn a model, and the alignments that its attention shows on the way."""
 
 import os
+from functools import partial
 
 import click
 
@@ -45,6 +46,7 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     Progress goes to stderr. Ctrl-C saves the state; --resume continues from it, or from the last checkpoint
     after a crash, to the same parameters as a run without a break.
     """
+    from ..files import only_writer
     from ..tasks.training import run_training
     from ..threads import tuned
     from ..train.loop import Limits
@@ -55,14 +57,16 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     if resume and overwrite:
         raise UsageError("--resume continues a run and --overwrite replaces it: choose one")
     if resume:
-        run = resume_run(output, changes_on_resume(context, options))
+        start = partial(resume_run, output, changes_on_resume(context, options))
     else:
         options["threads"] = options["threads"] or training_threads(options["batch_size"])
         check_text_options(options)
         check_dynamic(options)
-        run = new_run(output, settings_from_options(options), status.line, overwrite)
-    with tuned(huge=True), profiled(profile):
-        code = run_training(run, status, Limits(max_minutes, max_updates, save_every))
+        start = partial(new_run, output, settings_from_options(options), status.line, overwrite)
+    with only_writer(output):
+        run = start()
+        with tuned(huge=True), profiled(profile):
+            code = run_training(run, status, Limits(max_minutes, max_updates, save_every))
     raise SystemExit(code)
 
 
