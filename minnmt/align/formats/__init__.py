@@ -1,12 +1,12 @@
 """Candidate lists in the formats of other programs: FORMATS has them all, and a new one is added there.
 
 Every format has a module with two functions: write(path, candidates, source Words, target Words, ...) and
-scan(bytes, Scan), which both `import` and `lint` use. Tables of lines share a module; there the functions take a layout
-first. numpy is not imported before it is needed, so that the names are there for --help.
+scan(bytes, Scan), which both `import` and `lint` use. Tables of lines share a module; there they are methods of a
+layout. numpy is not imported before it is needed, so that the names are there for --help.
 """
 
+import contextlib
 import importlib
-from functools import partial
 from typing import NamedTuple
 
 from ...errors import UserError
@@ -21,17 +21,10 @@ class Format(NamedTuple):
     always: bool = False  # does it hold words that are always included?
 
     @property
-    def write(self):
-        return self._function("write")
-
-    @property
-    def scan(self):
-        return self._function("scan")
-
-    def _function(self, name):
+    def codec(self):
+        """What has write() and scan()."""
         module = importlib.import_module(f".{self.module}", __package__)
-        function = getattr(module, name)
-        return partial(function, getattr(module, self.layout)) if self.layout else function
+        return getattr(module, self.layout) if self.layout else module
 
 
 FORMATS = {
@@ -81,7 +74,8 @@ def export_candidates(name, path, candidates, src_vocab, trg_vocab, topn, freque
 
     candidates = candidates.select(candidates.probs > 0)
     always = len(always_words(candidates.n_trg, frequent))
-    n_left_out = FORMATS[name].write(path, candidates, Words(src_vocab), Words(trg_vocab), always=always, topn=topn)
+    words = Words(src_vocab), Words(trg_vocab)
+    n_left_out = FORMATS[name].codec.write(path, candidates, *words, always=always, topn=topn)
     return Written(candidates.n_cells - n_left_out, candidates.n_rows, n_left_out)
 
 
@@ -100,13 +94,14 @@ def lint(name, path, src_vocab, trg_vocab, limit=20):
 
 
 def _scan(name, path, src_vocab, trg_vocab, **options):
-    from .scan import Scan
+    from .scan import Scan, Unreadable
     from .words import Words
 
     data = read_bytes(path)
     name = name or guess_format(data, path)
     found = Scan(path, Words(src_vocab), Words(trg_vocab), **options)
-    FORMATS[name].scan(data, found)
+    with contextlib.suppress(Unreadable):
+        FORMATS[name].codec.scan(data, found)
     return found, name
 
 

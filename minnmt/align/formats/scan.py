@@ -22,6 +22,10 @@ class Problem(NamedTuple):
     text: str
 
 
+class Unreadable(Exception):
+    """Ends a lint early; its problems say why."""
+
+
 class Scan:
     """Collects what a scanning function finds; `limit` problems are kept and all are counted."""
 
@@ -32,29 +36,27 @@ class Scan:
         self.skipped = Counter()  # what was passed over: how often
         self.unknown = {"source": Counter(), "target": Counter()}
         self.notes = []
-        self._lines, self._src_ids, self._trg_ids, self._weights = array("q"), array("q"), array("q"), array("d")
+        self._cells = array("d")  # of every cell its line, source id, target id and weight
 
     # What a scanning function calls
 
     def cell(self, line, src_id, trg_id, weight):
-        self._lines.append(line)
-        self._src_ids.append(src_id)
-        self._trg_ids.append(trg_id)
-        self._weights.append(weight)
+        self._cells.extend((line, src_id, trg_id, weight))
 
     def cells(self, src_ids, trg_ids, weights):
         """Many cells at once, of a file that has no lines."""
-        for store, values in (
-            (self._lines, np.zeros(len(src_ids), np.int64)), (self._src_ids, np.asarray(src_ids, np.int64)),
-            (self._trg_ids, np.asarray(trg_ids, np.int64)), (self._weights, np.asarray(weights, np.float64)),
-        ):  # fmt: skip
-            store.frombytes(values.tobytes())
+        self._cells.frombytes(np.stack([np.zeros(len(src_ids)), src_ids, trg_ids, weights], axis=1).tobytes())
 
     def bad(self, line, text, remedy="correct it, or export the file again"):
         """Something that cannot be understood."""
         if not self.lint:
             raise UserError(f"{where(self.name, line)}: {text}; {remedy}")
         self._add(line, text)
+
+    def refuse(self, text, remedy):
+        """Something without which the rest of the file cannot be understood either."""
+        self.bad(0, text, remedy)
+        raise Unreadable
 
     def wrong(self, line, text, skipped=None):
         """Something that is understood but not right; an import counts it as `skipped`."""
@@ -80,34 +82,38 @@ class Scan:
 
     def counts(self, info):
         """The cells as Counts; of several for the same two words the last holds, as where these files are used."""
-        src_ids, trg_ids = np.array(self._src_ids, np.int64), np.array(self._trg_ids, np.int64)
-        weights = np.array(self._weights).astype(np.float32)
-        last = len(src_ids) - 1 - np.unique((src_ids * len(self.trg) + trg_ids)[::-1], return_index=True)[1]
-        self.skipped["earlier entries for the same two words"] += len(src_ids) - len(last)
+        _, src_ids, trg_ids, keys = self._columns()
+        weights = np.array(self._cells[3::4], np.float32)
+        last = len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]
+        self.skipped["earlier entries for the same two words"] += len(keys) - len(last)
         kept = last[weights[last] > 0]
         self.skipped["entries with a probability of zero"] += len(last) - len(kept)
         return Counts.from_cells(src_ids[kept], trg_ids[kept], weights[kept], len(self.src), len(self.trg), info)
 
     def finish_lint(self):
         """Add what only the whole file shows: entries that are there twice, or none at all; sort the problems."""
-        keys = np.array(self._src_ids, np.int64) * len(self.trg) + np.array(self._trg_ids, np.int64)
-        order = np.argsort(keys, kind="stable")
-        repeats = order[1:][keys[order][1:] == keys[order][:-1]]
+        lines, src_ids, trg_ids, keys = self._columns()
+        repeats = np.delete(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
         self.n_problems += len(repeats)
-        for i in np.sort(repeats)[: self.limit].tolist():
-            words = f"{self.src.spelled[self._src_ids[i]]} and {self.trg.spelled[self._trg_ids[i]]}"
-            self.problems.append(Problem(self._lines[i], f"{words} are together a second time"))
+        for i in repeats[: self.limit]:
+            words = f"{self.src.spelled[src_ids[i]]} and {self.trg.spelled[trg_ids[i]]}"
+            self.problems.append(Problem(int(lines[i]), f"{words} are together a second time"))
         if not len(keys) and not self.n_problems:
             self._add(0, "it holds no candidates")
         self.problems = sorted(self.problems, key=lambda problem: problem.line)[: self.limit]
 
+    def _columns(self):
+        """-> of every cell its line, its source id, its target id, and a number that the two words alone have."""
+        lines, src_ids, trg_ids = (np.array(self._cells[i::4], np.int64) for i in range(3))
+        return lines, src_ids, trg_ids, src_ids * len(self.trg) + trg_ids
+
     @property
     def n_cells(self):
-        return len(self._src_ids)
+        return len(self._cells) // 4
 
     @property
     def n_rows(self):
-        return len(set(self._src_ids))
+        return len(set(self._cells[1::4]))
 
     def left_out(self):
         """Sentences about what an import left out, for stderr."""
