@@ -4,16 +4,10 @@ import textwrap
 from collections import Counter
 
 from ..align.ranking import BELOW, NEVER
-from .divergence import AT_ONCE, LATER, SCORES
+from .divergence import KINDS
 
 WIDTH = 100
 MOST_WORDS = 10
-
-MEANING = {
-    AT_ONCE: "the list lacks the full decoder's word there",
-    LATER: "the list lacks a word that the full decoder wrote later",
-    SCORES: "the list has the whole full output: scores changed",
-}
 
 
 def format_audit(found, topn, n_examples=10):
@@ -76,7 +70,7 @@ def _divergences(found):
     if not n:
         return []
     lines = _headline(f"Where the outputs differ: {_number_of(n, 'sentence')}")
-    return lines + [f"{times:>6,}  {kind:<34}{MEANING[kind]}" for kind, times in found.summary.kinds.items()]
+    return lines + [f"{times:>6,}  {kind:<34}{KINDS[kind]}" for kind, times in found.summary.kinds.items()]
 
 
 def _missing_words(summary):

@@ -14,7 +14,7 @@ from minnmt.errors import UserError
 from minnmt.text.bpe import BPE
 from minnmt.text.pipeline import Pipeline
 from minnmt.text.vocab import EOS, UNK, Vocab
-from tests.align.formats.toy import SRC, TRG, make_counts, tables
+from tests.align.formats.toy import SRC, TRG, as_cells, make_counts, tables
 
 BY = st.sampled_from(["source", "target"])
 
@@ -22,14 +22,14 @@ BY = st.sampled_from(["source", "target"])
 @settings(deadline=None)
 @given(counts=tables, by=BY, n=st.integers(1, 9))
 def test_lists_are_those_of_best_candidates(counts, by, n):
-    ranking, candidates = Ranking(counts, n, by), best_candidates(counts, n, by)
+    ranking, candidates, cells = Ranking(counts, n, by), best_candidates(counts, n, by), as_cells(counts)
     for src_id in range(len(SRC)):
         links, (ids, probs) = ranking.first_links(src_id), candidates.row(src_id)
         details = [ranking.details(link) for link in links]
         assert [link.trg_id for link in links] == ids.tolist()
         assert [d.p_trg if by == "source" else d.p_src for d in details] == probs.tolist()
         assert [link.prob for link in links] == probs.tolist()
-        assert [d.count for d in details] == [counts.matrix[src_id, link.trg_id] for link in links]
+        assert [d.count for d in details] == [cells[src_id, link.trg_id] for link in links]
         assert [link.rank for link in links] == list(range(1, len(links) + 1))
 
 
