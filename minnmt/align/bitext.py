@@ -1,7 +1,7 @@
 """Parallel sentences as flat arrays of word ids, and the same sentences seen from their source words.
 
-The word aligners (model1.py, fastalign.py, cooccurrence.py) work on the second form, Occurrences; kernels/aligners.py
-says why. Tokenizing is not done here: lines are cut at spaces. Notebook 06.
+The word aligners (model1.py, fastalign.py) work on the second form, Occurrences; kernels/aligners.py says why.
+Tokenizing is not done here: lines are cut at spaces. Notebook 06.
 """
 
 from collections import defaultdict

@@ -6,7 +6,8 @@ Every target word comes from one source word of its sentence or from NULL, all e
     count(s_i, t_j) += p(t_j | s_i) / sum over k of p(t_j | s_k)                expected counts; then
     p(e | f) = count(f, e) / sum over e' of count(f, e')                        (23)
 
-fastalign.py keeps all of this and only prefers some positions to others.
+fastalign.py keeps all of this and only prefers some positions to others. Co-occurrence, the simplest aligner of all,
+only counts in how many sentence pairs two words both occur; training starts from the cells of its table.
 
 Memory while training: 8 bytes a cell (two words that occur in one sentence pair: int32 id, float32 probability),
 nothing a token pair, 20 bytes a source token, 20 a target token, and 16 for each number in the position tables (see
@@ -201,3 +202,13 @@ def train_model1(bitext, iterations=5, report=None, alpha=0.0):
         if report:
             report(iteration, bits, "")
     return em.aligner(uniform_positions, method="model1", iterations=iterations)
+
+
+def train_cooccurrence(bitext, iterations=0, report=None):
+    """-> Aligner with p(trg | src) = the pair's share of all co-occurrences of src. Nothing to iterate or report."""
+    n_pairs, indices, indptr = find_occurrences(bitext, *find_shapes(bitext)).cooccurrences()
+    info = {"method": "cooc", "pairs": len(bitext.without_blanks()), "iterations": 0}
+    # the counts themselves, because p(source | target) cannot be had from a table of p(target | source)
+    counts = without_null(SparseTable(indptr, indices, n_pairs, bitext.n_trg), info)
+    probs = SparseTable(indptr, indices, normalise_rows(n_pairs.copy(), indptr, 0.0), bitext.n_trg)
+    return Aligner(probs, uniform_positions, info, counts)

@@ -3,6 +3,7 @@
 import textwrap
 from collections import Counter
 
+from ..align.inspect import number_of
 from ..align.ranking import BELOW, NEVER
 from .divergence import KINDS
 
@@ -32,10 +33,6 @@ def _percent(part, whole):
     return f"{100 * part / whole:.2f} %" if whole else "-"
 
 
-def _number_of(n, noun):
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 def _wrapped(label, text, indent=2, column=13):
     """A label, and text beside it that goes on below itself."""
     first = f"{'':{indent}}{label:<{column - indent}}"
@@ -46,7 +43,7 @@ def _outcome(found, topn):
     lists = found.lists
     lines = _headline(f"What the list costs: {topn} candidates a source word", "=")
     blank = found.lines - found.sentences
-    left_out = f", {_number_of(blank, 'blank line')} left out" if blank else ""
+    left_out = f", {number_of(blank, 'blank line')} left out" if blank else ""
     same = f"{_percent(found.identical, found.sentences)}  ({found.identical:,} of {found.sentences:,}{left_out})"
     lines += [f"identical outputs   {same}", "", f"{'':10}{'full':>10}{'list':>10}{'difference':>14}"]
     for s in found.scores or []:
@@ -69,7 +66,7 @@ def _divergences(found):
     n = len(found.divergences)
     if not n:
         return []
-    lines = _headline(f"Where the outputs differ: {_number_of(n, 'sentence')}")
+    lines = _headline(f"Where the outputs differ: {number_of(n, 'sentence')}")
     return lines + [f"{times:>6,}  {kind:<34}{KINDS[kind]}" for kind, times in found.summary.kinds.items()]
 
 
@@ -86,7 +83,7 @@ def _missing_words(summary):
     for word in summary.words[:MOST_WORDS]:
         lines.append(f"{word['times']:>6,}  {word['unit']:<24}{_needed(word)}".rstrip())
     more = len(summary.words) - MOST_WORDS
-    return lines + ([f"        and {_number_of(more, 'more word')}"] if more > 0 else [])
+    return lines + ([f"        and {number_of(more, 'more word')}"] if more > 0 else [])
 
 
 def _needed(word):
@@ -166,7 +163,7 @@ def _coverage(coverage):
         lines.append(f"{row.name:<34}{row.units:>10,}{units:>11}{row.words:>12,}{words:>11}")
     lines.append(
         f"unknown to the vocabulary, never listed, in no row above: "
-        f"{_number_of(coverage.unknown_units, 'unit')}, {_number_of(coverage.unknown_words, 'word')}"
+        f"{number_of(coverage.unknown_units, 'unit')}, {number_of(coverage.unknown_words, 'word')}"
     )
     note = (
         "A word is listed when all its units are. Ranks are those of the target vocabulary, by frequency; a word has "
