@@ -19,8 +19,8 @@ def counts_path(name, directory):
     return beside if beside and beside.exists() else Path(name)
 
 
-def load_counts(names, directory, n_src, n_trg):
-    """The sum of the counts that are named; with no name, the model directory's alignments.npz."""
+def counts_paths(names, directory):
+    """The files of the counts that are named; with no name, the model directory's alignments.npz."""
     for name in names:
         if name in CONTROLS:
             raise UsageError(f"--counts {name} counts nothing: it is a control, for decode and audit alone")
@@ -34,6 +34,12 @@ def load_counts(names, directory, n_src, n_trg):
     for path in paths:
         if not path.exists():
             raise UserError(missing(path, directory))
+    return paths
+
+
+def load_counts(names, directory, n_src, n_trg):
+    """The sum of the counts that are named."""
+    paths = counts_paths(names, directory)
     if len(paths) == 1:
         return Counts.load(paths[0], n_src, n_trg)
     return add_counts(Counts.load(path, n_src, n_trg) for path in paths)

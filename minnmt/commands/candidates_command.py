@@ -1,6 +1,5 @@
 """candidates: look into the lists, and exchange them with other programs."""
 
-import os
 import sys
 
 import click
@@ -46,16 +45,6 @@ def load_named_counts(options, names, src, trg):
     from ..align.sources import load_counts
 
     return load_counts(names, directory_from_options(options), len(src.vocab), len(trg.vocab))
-
-
-def counts_read(options, names):
-    """The files that load_named_counts reads."""
-    from ..align.sources import counts_path
-
-    directory = directory_from_options(options)
-    if directory and not names:
-        return [os.path.join(directory, "alignments.npz")]
-    return [counts_path(name, directory) for name in names]
 
 
 @candidates.command()
@@ -130,10 +119,11 @@ def stats(counts, **options):
     python cli.py candidates stats --counts epoch2 --counts more.npz
     """
     from ..align.inspect import format_stats
+    from ..align.sources import counts_paths
 
     src, trg = pipelines_from_options(options)
     loaded = load_named_counts(options, counts, src, trg)
-    click.echo(format_stats(loaded, src.vocab, counts_read(options, counts)))
+    click.echo(format_stats(loaded, src.vocab, counts_paths(counts, directory_from_options(options))))
 
 
 @candidates.command(epilog=FORMAT_LIST)
@@ -231,4 +221,5 @@ def lint(file, name, limit, **options):
     if found.n_problems:
         shown = f", {len(found.problems)} shown (--limit)" if found.n_problems > len(found.problems) else ""
         raise UserError(f"{file} ({name}): {found.n_problems:,} problem{'s' * (found.n_problems > 1)}{shown}")
-    click.echo(f"{file} ({name}): {found.n_cells:,} candidates of {found.n_rows:,} source words, no problems")
+    size = f"{len(found.cells):,} candidates of {len(set(found.cells['src'])):,} source words"
+    click.echo(f"{file} ({name}): {size}, no problems")

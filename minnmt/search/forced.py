@@ -48,7 +48,7 @@ def each_batch(work, src, trg, n_threads=1):
 
 
 def at_each_step(look, src, trg, params, n_threads=1):
-    """Force pairs of id lists through the full softmax -> for each pair k [look(k, logp (V)) of every step, eos's too]."""
+    """Force id lists through the full softmax -> for each pair k: [look(k, logp (V)) of every step, eos's too]."""
     found = [[] for _ in trg]
 
     def work(chosen, batch):

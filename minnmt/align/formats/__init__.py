@@ -1,11 +1,10 @@
 """Candidate lists in the formats of other programs: FORMATS has them all, and a new one is added there.
 
 Every format has a module with two functions: write(path, candidates, source Words, target Words, ...) and
-scan(bytes, Scan), which both `import` and `lint` use. Tables of lines share a module; there they are methods of a
-layout. numpy is not imported before it is needed, so that the names are there for --help.
+scan(bytes, Scan), which yields cells (scan.py), to `import` and to `lint`. Tables of lines share a module; there they
+are methods of a layout. numpy is not imported before it is needed, so that the names are there for --help.
 """
 
-import contextlib
 import importlib
 from typing import NamedTuple
 
@@ -94,14 +93,13 @@ def lint(name, path, src_vocab, trg_vocab, limit=20):
 
 
 def _scan(name, path, src_vocab, trg_vocab, **options):
-    from .scan import Scan, Unreadable
+    from .scan import Scan
     from .words import Words
 
     data = read_bytes(path)
     name = name or guess_format(data, path)
     found = Scan(path, Words(src_vocab), Words(trg_vocab), **options)
-    with contextlib.suppress(Unreadable):
-        FORMATS[name].codec.scan(data, found)
+    found.read(FORMATS[name].codec.scan, data)
     return found, name
 
 

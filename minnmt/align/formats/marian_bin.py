@@ -10,6 +10,7 @@ the last source word has no candidates; eos, which costs nothing, is given to it
 """
 
 import struct
+from itertools import repeat
 
 import numpy as np
 
@@ -43,11 +44,11 @@ def write(path, candidates, src, trg, always=2, topn=100):
 
 
 def scan(data, found):
-    """Read a shortlist's bytes into a Scan; all candidates of a source word get the same weight."""
+    """Yields the cells of a shortlist's bytes; all candidates of a source word get the same weight."""
     first, offsets, ids = _parts(data, found)
     rows = rows_of(offsets)
     _lint(first, offsets, ids, rows, found)
-    found.cells(rows, ids, np.ones(len(ids)))
+    yield from zip(repeat(0), rows.tolist(), ids.tolist(), repeat(1.0))
 
 
 def _parts(data, found):

@@ -1,12 +1,12 @@
 """What is found in an exchange file: cells, problems, and what was passed over.
 
-The same scanning function serves `import` and `lint`. To an import, what cannot be understood is an error that ends
-it, and what is merely wrong (an unknown word, say) is left out and counted, as the programs that use these files do.
-To a lint, both are problems to list.
+The same scanning function serves `import` and `lint`: it yields cells, and tells a Scan of the rest. To an import,
+what cannot be understood is an error that ends it, and what is merely wrong (an unknown word, say) is left out and
+counted, as the programs that use these files do. To a lint, both are problems to list.
 """
 
+import contextlib
 import io
-from array import array
 from collections import Counter
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ import numpy as np
 from ...errors import UserError
 from ...files import decode_text
 from ..counts import Counts
+
+CELL = np.dtype([("line", np.int64), ("src", np.int64), ("trg", np.int64), ("weight", np.float64)])  # line 0: no lines
 
 
 class Problem(NamedTuple):
@@ -36,16 +38,14 @@ class Scan:
         self.skipped = Counter()  # what was passed over: how often
         self.unknown = {"source": Counter(), "target": Counter()}
         self.notes = []
-        self._cells = array("d")  # of every cell its line, source id, target id and weight
+        self.cells = np.zeros(0, CELL)
+
+    def read(self, scan, data):
+        """Let a scanning function loose on a file's bytes."""
+        with contextlib.suppress(Unreadable):
+            self.cells = np.fromiter(scan(data, self), CELL)
 
     # What a scanning function calls
-
-    def cell(self, line, src_id, trg_id, weight):
-        self._cells.extend((line, src_id, trg_id, weight))
-
-    def cells(self, src_ids, trg_ids, weights):
-        """Many cells at once, of a file that has no lines."""
-        self._cells.frombytes(np.stack([np.zeros(len(src_ids)), src_ids, trg_ids, weights], axis=1).tobytes())
 
     def bad(self, line, text, remedy="correct it, or export the file again"):
         """Something that cannot be understood."""
@@ -82,38 +82,23 @@ class Scan:
 
     def counts(self, info):
         """The cells as Counts; of several for the same two words the last holds, as where these files are used."""
-        _, src_ids, trg_ids, keys = self._columns()
-        weights = np.array(self._cells[3::4], np.float32)
-        last = len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]
-        self.skipped["earlier entries for the same two words"] += len(keys) - len(last)
-        kept = last[weights[last] > 0]
+        backwards = self.cells[::-1]
+        last = backwards[first_of_each(backwards, len(self.trg))]
+        self.skipped["earlier entries for the same two words"] += len(self.cells) - len(last)
+        kept = last[last["weight"].astype(np.float32) > 0]
         self.skipped["entries with a probability of zero"] += len(last) - len(kept)
-        return Counts.from_cells(src_ids[kept], trg_ids[kept], weights[kept], len(self.src), len(self.trg), info)
+        return Counts.from_cells(kept["src"], kept["trg"], kept["weight"], len(self.src), len(self.trg), info)
 
     def finish_lint(self):
         """Add what only the whole file shows: entries that are there twice, or none at all; sort the problems."""
-        lines, src_ids, trg_ids, keys = self._columns()
-        repeats = np.delete(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
+        repeats = np.delete(self.cells, first_of_each(self.cells, len(self.trg)))
         self.n_problems += len(repeats)
-        for i in repeats[: self.limit]:
-            words = f"{self.src.spelled[src_ids[i]]} and {self.trg.spelled[trg_ids[i]]}"
-            self.problems.append(Problem(int(lines[i]), f"{words} are together a second time"))
-        if not len(keys) and not self.n_problems:
+        for line, src_id, trg_id, _ in repeats[: self.limit].tolist():
+            words = f"{self.src.spelled[src_id]} and {self.trg.spelled[trg_id]}"
+            self.problems.append(Problem(line, f"{words} are together a second time"))
+        if not len(self.cells) and not self.n_problems:
             self._add(0, "it holds no candidates")
         self.problems = sorted(self.problems, key=lambda problem: problem.line)[: self.limit]
-
-    def _columns(self):
-        """-> of every cell its line, its source id, its target id, and a number that the two words alone have."""
-        lines, src_ids, trg_ids = (np.array(self._cells[i::4], np.int64) for i in range(3))
-        return lines, src_ids, trg_ids, src_ids * len(self.trg) + trg_ids
-
-    @property
-    def n_cells(self):
-        return len(self._cells) // 4
-
-    @property
-    def n_rows(self):
-        return len(set(self._cells[1::4]))
 
     def left_out(self):
         """Sentences about what an import left out, for stderr."""
@@ -123,6 +108,11 @@ class Scan:
                 some = ", ".join(list(words)[:5]) + (", ..." if len(words) > 5 else "")
                 sentences.append(f"left out: words that are not in the {side} vocabulary ({len(words):,}): {some}")
         return sentences + self.notes
+
+
+def first_of_each(cells, n_trg):
+    """Where the first cell of every two words is."""
+    return np.unique(cells["src"] * n_trg + cells["trg"], return_index=True)[1]
 
 
 def where(name, line):

@@ -8,6 +8,7 @@ vocabularies must have our words in our order.
 """
 
 import io
+from itertools import repeat
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def write(path, candidates, src, trg, **_):
 
 
 def scan(data, found):
-    """Read a lexicon's bytes into a Scan; the weights fall from the left to the right."""
+    """Yields the cells of a lexicon's bytes; the weights fall from the left to the right."""
     lexicon = _load(data, found)
     _lint(lexicon, found)
     rows, places = np.nonzero(lexicon)
@@ -54,7 +55,8 @@ def scan(data, found):
     found.skipped["entries of pad and bos, which this model does not have"] += int((~ours).sum())
     # Counts keep the last of several cells for two words: from the right, that is the better place
     backwards = np.flatnonzero(ours)[::-1]
-    found.cells(src_ids[backwards], trg_ids[backwards], rank_weight(places[backwards]))
+    columns = src_ids, trg_ids, rank_weight(places)
+    yield from zip(repeat(0), *(column[backwards].tolist() for column in columns))
 
 
 def _load(data, found):

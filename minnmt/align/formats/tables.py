@@ -42,7 +42,7 @@ class Layout(NamedTuple):
         return f"{src_word}\t{trg_word}\t{math.log(p):.10g}" if self.log else f"{trg_word} {src_word} {p:.9g}"
 
     def scan(self, data, found):
-        """Read a table's bytes into a Scan."""
+        """Yields the cells of a table's bytes."""
         earlier, group = set(), None  # source words whose lines came before, and the one whose lines these are
         for number, line in text_lines(data, found.name):
             columns = self.split(line)
@@ -65,7 +65,7 @@ class Layout(NamedTuple):
                 group = src_word
             src_id, trg_id = found.known(number, "source", src_word), found.known(number, "target", trg_word)
             if None not in (weight, src_id, trg_id):
-                found.cell(number, src_id, trg_id, weight)
+                yield number, src_id, trg_id, weight
 
     def _weight(self, number, text, found):
         """A line's third column -> the probability, or None."""
