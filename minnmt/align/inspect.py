@@ -66,7 +66,7 @@ def format_list(ranking, src_id, src_vocab, trg_vocab):
         return f"{title}: no candidates; it was never linked with a target word"
     shown = "" if len(weights) <= ranking.n else f", the first {ranking.n}"
     lines = [f"{title}: {number_of(len(weights), 'candidate')}, count {weights.sum():.6g}{shown}", HEADER + "target"]
-    lines += [format_link(ranking, link, trg_vocab.words[link.trg_id]) for link in ranking.first_links(src_id)]
+    lines += [format_link(ranking, link, trg_vocab.words[link.trg_id]) for link in ranking.links(src_id)]
     return "\n".join(lines)
 
 

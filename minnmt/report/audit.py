@@ -108,8 +108,7 @@ def audit(split, decodings, model, selector, ranking=None, negations=frozenset()
     )  # fmt: skip
     if split.trg:
         found.scores = compare_scores(full, listed, split.trg)
-        units = {i: model.trg.units(split.trg[i]) for i in src_ids}
-        units = {i: u for i, u in units.items() if u}  # a blank reference is none
+        units = {i: units for i in src_ids if (units := model.trg.units(split.trg[i]))}  # a blank reference is none
         ids = {i: model.trg.vocab.encode(u) for i, u in units.items()}
         found.mass_reference = mass_kept(ids, src_ids, lists, model.params, n_threads)
         found.coverage = reference_coverage(units.values(), [lists[i] for i in units], model.trg, negations)

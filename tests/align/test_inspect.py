@@ -24,7 +24,7 @@ BY = st.sampled_from(["source", "target"])
 def test_lists_are_those_of_best_candidates(counts, by, n):
     ranking, candidates, cells = Ranking(counts, n, by), best_candidates(counts, n, by), as_cells(counts)
     for src_id in range(len(SRC)):
-        links, (ids, probs) = ranking.first_links(src_id), candidates.row(src_id)
+        links, (ids, probs) = ranking.links(src_id), candidates.row(src_id)
         details = [ranking.details(link) for link in links]
         assert [link.trg_id for link in links] == ids.tolist()
         assert [d.p_trg if by == "source" else d.p_src for d in details] == probs.tolist()
