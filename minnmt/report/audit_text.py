@@ -111,13 +111,13 @@ def _example(d, topn):
 
 
 def _sources(missing, topn):
-    linked = [s for s in missing.sources if s.rank]
+    linked = [s for s in missing.sources if s["rank"]]
     if missing.why == NEVER:
         return "never linked with any source word of the sentence"
     if missing.why == BELOW:
-        return "its links are below --min-prob: " + ", ".join(f"{s.prob:.2g} ({s.unit})" for s in linked)
-    ways = [f"n = {s.rank} ({s.unit})" for s in linked if s.rank > topn]
-    never = f"; never linked: {' '.join(s.unit for s in missing.sources if not s.rank)}"
+        return "its links are below --min-prob: " + ", ".join(f"{s['prob']:.2g} ({s['unit']})" for s in linked)
+    ways = [f"n = {s['rank']} ({s['unit']})" for s in linked if s["rank"] > topn]
+    never = f"; never linked: {' '.join(s['unit'] for s in missing.sources if not s['rank'])}"
     return "would need " + " or ".join(ways) + (never if len(linked) < len(missing.sources) else "")
 
 

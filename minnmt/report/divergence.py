@@ -28,15 +28,6 @@ LADDER = (20, 50, 100, 200, 500, 1000)  # values of n that a user may try next
 
 
 @dataclass
-class Source:
-    """A source unit, and the missing word's place among its candidates; None if they were never linked."""
-
-    unit: str
-    rank: int | None
-    prob: float | None
-
-
-@dataclass
 class Missing:
     """A word that the full decoder wrote and the list lacks."""
 
@@ -45,7 +36,7 @@ class Missing:
     step: int  # from 1
     rank: int | None = None  # in the full softmax, from 1
     prob: float | None = None  # there
-    sources: list | None = None  # of Source, the best rank first; None if there are no counts to look into
+    sources: list | None = None  # of {"unit", "rank", "prob"}, see explain(); None if there are no counts to look into
     needed_n: int | None = None  # the smallest n that brings it into the list
     why: str | None = None  # BEYOND, BELOW or NEVER of align/ranking.py
 
@@ -67,12 +58,15 @@ class Divergence:
 
 
 def explain(missing, ranking, src_units, src_ids):
-    """Fill in a Missing: the sentence's source units (eos among them) that could have brought it."""
+    """Fill in a Missing: its place among the candidates of the sentence's source units (eos is one), the best first.
+
+    The rank and the probability are None where the two were never linked.
+    """
     reason = ranking.reason(src_ids, missing.id)
-    places = {link.src_id: (link.rank, link.prob) for link in reason.links}
+    places = {link.src_id: {"rank": link.rank, "prob": link.prob} for link in reason.links}
     units = dict.fromkeys(zip(src_units, src_ids))  # a repeated unit once
-    sources = [Source(unit, *places.get(src_id, (None, None))) for unit, src_id in units]
-    missing.sources = sorted(sources, key=lambda source: source.rank or math.inf)
+    sources = [{"unit": unit, **places.get(src_id, {"rank": None, "prob": None})} for unit, src_id in units]
+    missing.sources = sorted(sources, key=lambda source: source["rank"] or math.inf)
     missing.needed_n = reason.needed.rank if reason.needed else None
     missing.why = reason.why_missing
 
