@@ -95,19 +95,13 @@ def _varied(divergences, words):
 
 
 def _example(d, topn):
-    lines = [f"line {d.line}: {d.kind}"]
     texts = {"source": d.source, "full": d.full_output, "list": d.list_output, "reference": d.reference}
-    for label, text in texts.items():
-        if text is not None:
-            lines += _wrapped(label, text)
-    lines += _wrapped("they part", f"at step {d.first_step}: full {d.full_unit}, list {d.list_unit}")
-    if d.missing:
-        m = d.missing
-        text = f"{m.unit} at step {m.step}: rank {m.rank:,} in the full softmax, probability {m.prob:.3f}"
-        lines += _wrapped("missing", text)
-        if m.sources is not None:
-            lines += _wrapped("", _sources(m, topn))
-    return lines
+    texts["they part"] = f"at step {d.first_step}: full {d.full_unit}, list {d.list_unit}"
+    if m := d.missing:
+        texts["missing"] = f"{m.unit} at step {m.step}: rank {m.rank:,} in the full softmax, probability {m.prob:.3f}"
+        texts[""] = None if m.sources is None else _sources(m, topn)
+    wrapped = [_wrapped(label, text) for label, text in texts.items() if text is not None]
+    return [f"line {d.line}: {d.kind}", *chain.from_iterable(wrapped)]
 
 
 def _sources(missing, topn):
