@@ -27,15 +27,6 @@ class Link(NamedTuple):
     barred: str  # what keeps the source word from bringing the target word, BEYOND or BELOW, or ""
 
 
-class Details(NamedTuple):
-    """What else is known about a Link."""
-
-    count: float
-    p_trg: float  # p(target | source)
-    p_src: float  # p(source | target)
-    rank_back: int  # among the target word's source words, from 1
-
-
 class Reason(NamedTuple):
     """Why a target id is in a sentence's list, or not."""
 
@@ -85,14 +76,15 @@ class Ranking:
         return Reason(trg_id, always, sorted(links, key=lambda link: link.rank))
 
     def details(self, link):
-        """The Details of a Link."""
+        """A Link -> its count, p(target | source), p(source | target), and the rank back: from 1, by count, among the
+        target word's source words."""
         counts = self.counts
         column = np.flatnonzero(counts.indices == link.trg_id)  # its cells, by ascending source id
         cell = column[np.searchsorted(column, counts.indptr[link.src_id])]
         count = counts.data[cell]
         above = (counts.data[column] > count) | ((counts.data[column] == count) & (column < cell))
         p_trg, p_src = (float(p[cell]) for p in self._probabilities)
-        return Details(float(count), p_trg, p_src, int(above.sum()) + 1)
+        return float(count), p_trg, p_src, int(above.sum()) + 1
 
     @cached_property
     def _probabilities(self):

@@ -156,11 +156,11 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     lists = best_candidates(load_named_counts(options, counts, src, trg), topn, by, min_prob)
     if not len(lists.ids):
         raise UserError("there is no candidate to write: the counts are empty, or --min-prob is too high")
-    written = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
-    if written.n_left_out:
-        click.echo(f"left out: candidates that this format cannot spell ({written.n_left_out:,})", err=True)
+    n_written, n_src, n_left_out = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
+    if n_left_out:
+        click.echo(f"left out: candidates that this format cannot spell ({n_left_out:,})", err=True)
     use = FORMATS[name].use.format(path=output, always=2, topn=topn)
-    click.echo(f"wrote {written.n_candidates:,} candidates of {written.n_src:,} source words to {output}", err=True)
+    click.echo(f"wrote {n_written:,} candidates of {n_src:,} source words to {output}", err=True)
     click.echo(f"use: {use}", err=True)
 
 

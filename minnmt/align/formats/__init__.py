@@ -60,14 +60,8 @@ FORMATS = {
 }  # fmt: skip
 
 
-class Written(NamedTuple):
-    n_candidates: int
-    n_src: int
-    n_left_out: int  # words that the format cannot spell
-
-
 def export_candidates(name, path, candidates, src_vocab, trg_vocab, topn, frequent=0):
-    """Write candidates; those without a probability above 0 are left out."""
+    """Write candidates with a probability above 0 -> how many, of how many source words, how many it cannot spell."""
     from ..selector import always_words
     from .words import Words
 
@@ -75,7 +69,7 @@ def export_candidates(name, path, candidates, src_vocab, trg_vocab, topn, freque
     always = len(always_words(candidates.n_trg, frequent))
     words = Words(src_vocab), Words(trg_vocab)
     n_left_out = FORMATS[name].codec.write(path, candidates, *words, always=always, topn=topn)
-    return Written(candidates.n_cells - n_left_out, candidates.n_rows, n_left_out)
+    return candidates.n_cells - n_left_out, candidates.n_rows, n_left_out
 
 
 def import_counts(name, path, src_vocab, trg_vocab):
