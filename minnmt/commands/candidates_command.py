@@ -1,6 +1,5 @@
 """candidates: look into the lists, and exchange them with other programs."""
 
-import os
 import sys
 
 import click
@@ -34,16 +33,6 @@ def load_named_counts(options, names, src, trg):
     from ..align.sources import load_counts
 
     return load_counts(names, opt.directory_from_options(options), len(src.vocab), len(trg.vocab))
-
-
-def counts_read(options, names):
-    """The files that load_named_counts reads."""
-    from ..align.sources import counts_path
-
-    directory = opt.directory_from_options(options)
-    if directory and not names:
-        return [os.path.join(directory, "alignments.npz")]
-    return [counts_path(name, directory) for name in names]
 
 
 @candidates.command()
@@ -118,10 +107,11 @@ def stats(counts, **options):
     python cli.py candidates stats --counts epoch2 --counts more.npz
     """
     from ..align.inspect import format_stats
+    from ..align.sources import counts_paths
 
     src, trg = opt.pipelines_from_options(options)
     loaded = load_named_counts(options, counts, src, trg)
-    click.echo(format_stats(loaded, src.vocab, counts_read(options, counts)))
+    click.echo(format_stats(loaded, src.vocab, counts_paths(counts, opt.directory_from_options(options))))
 
 
 @candidates.command(epilog=FORMAT_LIST)
@@ -154,11 +144,11 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     lists = best_candidates(load_named_counts(options, counts, src, trg), topn, by, min_prob)
     if not len(lists.ids):
         raise UserError("there is no candidate to write: the counts are empty, or --min-prob is too high")
-    written = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
-    if written.n_left_out:
-        click.echo(f"left out: candidates that this format cannot spell ({written.n_left_out:,})", err=True)
+    n_written, n_src, n_left_out = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
+    if n_left_out:
+        click.echo(f"left out: candidates that this format cannot spell ({n_left_out:,})", err=True)
     use = FORMATS[name].use.format(path=output, always=2, topn=topn)
-    click.echo(f"wrote {written.n_candidates:,} candidates of {written.n_src:,} source words to {output}", err=True)
+    click.echo(f"wrote {n_written:,} candidates of {n_src:,} source words to {output}", err=True)
     click.echo(f"use: {use}", err=True)
 
 
@@ -219,4 +209,5 @@ def lint(file, name, limit, **options):
     if found.n_problems:
         shown = f", {len(found.problems)} shown (--limit)" if found.n_problems > len(found.problems) else ""
         raise UserError(f"{file} ({name}): {found.n_problems:,} problem{'s' * (found.n_problems > 1)}{shown}")
-    click.echo(f"{file} ({name}): {found.n_cells:,} candidates of {found.n_rows:,} source words, no problems")
+    size = f"{len(found.cells):,} candidates of {len(set(found.cells['src'])):,} source words"
+    click.echo(f"{file} ({name}): {size}, no problems")

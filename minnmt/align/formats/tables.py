@@ -31,74 +31,54 @@ class Layout(NamedTuple):
     null: str  # the spelling of no word at all
     grouped: bool  # must a source word's lines stand together?
 
+    def write(self, path, candidates, src, trg, **_):
+        """Write a table -> how many candidates it cannot hold."""
+        candidates, n_left_out = keep_writable(candidates, src, trg, self.null)
+        cells = zip(candidates.rows.tolist(), candidates.ids.tolist(), candidates.probs.tolist())
+        write_lines(path, (self._line(src.spelled[f], trg.spelled[e], p) for f, e, p in cells))
+        return n_left_out
 
-_split_at_white_space = re.compile(r"[^ \t\v\f\r]+").findall  # str.split() would also cut at Unicode's spaces
+    def _line(self, src_word, trg_word, p):
+        return f"{src_word}\t{trg_word}\t{math.log(p):.10g}" if self.log else f"{trg_word} {src_word} {p:.9g}"
 
+    def scan(self, data, found):
+        """Yields the cells of a table's bytes."""
+        earlier, group = set(), None  # source words whose lines came before, and the one whose lines these are
+        for number, line in text_lines(data, found.name):
+            columns = self.split(line)
+            if not columns:
+                found.wrong(number, "the line is blank")
+                continue
+            if len(columns) != 3:
+                found.bad(number, f"expected {self.example}, found {line[:60]!r}")
+                continue
+            src_word, trg_word = columns[self.src], columns[self.trg]
+            weight = self._weight(number, columns[2], found)
+            if self.null in (src_word, trg_word):
+                found.skipped[f"lines with {self.null}, which stands for no word"] += 1
+                continue
+            if self.grouped and src_word != group:
+                if src_word in earlier:
+                    text = f"the lines of {src_word!r} do not stand together: Sockeye would mix up its list"
+                    found.wrong(number, text)
+                earlier.add(src_word)
+                group = src_word
+            src_id, trg_id = found.known(number, "source", src_word), found.known(number, "target", trg_word)
+            if None not in (weight, src_id, trg_id):
+                yield number, src_id, trg_id, weight
 
-def _split_at_tabs(line):
-    return line.split("\t") if line else []
-
-
-MARIAN = Layout("target source probability", _split_at_white_space, 1, 0, False, "NULL", False)
-SOCKEYE = Layout("source<tab>target<tab>ln p", _split_at_tabs, 0, 1, True, "<eps>", True)
-FASTALIGN = Layout("source<tab>target<tab>ln p", _split_at_white_space, 0, 1, True, "<eps>", False)
-
-
-def write(layout, path, candidates, src, trg, **_):
-    """Write a table -> how many candidates it cannot hold."""
-    candidates, n_left_out = keep_writable(candidates, src, trg, layout.null)
-    write_lines(path, _lines(layout, candidates, src, trg))
-    return n_left_out
-
-
-def _lines(layout, candidates, src, trg):
-    for src_id, word in enumerate(src.spelled):
-        ids, probs = candidates.row(src_id)
-        for trg_id, p in zip(ids.tolist(), probs.tolist()):
-            if layout.log:
-                yield f"{word}\t{trg.spelled[trg_id]}\t{math.log(p):.10g}"
-            else:
-                yield f"{trg.spelled[trg_id]} {word} {p:.9g}"
-
-
-def scan(layout, data, found):
-    """Read a table's bytes into a Scan."""
-    earlier, group = set(), None  # source words whose lines came before, and the one whose lines these are
-    for number, line in text_lines(data, found.name):
-        columns = layout.split(line)
-        if not columns:
-            found.wrong(number, "the line is blank")
-            continue
-        if len(columns) != 3:
-            found.bad(number, f"expected {layout.example}, found {line[:60]!r}")
-            continue
-        src_word, trg_word = columns[layout.src], columns[layout.trg]
-        weight = _weight(layout, number, columns[2], found)
-        if layout.null in (src_word, trg_word):
-            found.skipped[f"lines with {layout.null}, which stands for no word"] += 1
-            continue
-        if layout.grouped and src_word != group:
-            if src_word in earlier:
-                found.wrong(number, f"the lines of {src_word!r} do not stand together: Sockeye would mix up its list")
-            earlier.add(src_word)
-            group = src_word
-        src_id, trg_id = found.known(number, "source", src_word), found.known(number, "target", trg_word)
-        if weight is not None and src_id is not None and trg_id is not None:
-            found.cell(number, src_id, trg_id, weight)
-
-
-def _weight(layout, number, text, found):
-    """A line's third column -> the probability, or None."""
-    value = _number(text)
-    weight = math.exp(min(value, 700)) if layout.log and value is not None else value
-    if weight is None or weight > LARGEST:
-        found.bad(number, f"{text!r} is not a probability" + (" (as a logarithm)" if layout.log else ""))
-        return None
-    if layout.log and weight > 1 + ROUNDING:
-        found.wrong(number, f"ln p = {text} is above 0: the column holds natural logarithms of probabilities")
-    elif not 0 < weight <= 1 + ROUNDING:
-        found.wrong(number, f"the probability {text} is outside (0, 1]")
-    return max(weight, 0.0)
+    def _weight(self, number, text, found):
+        """A line's third column -> the probability, or None."""
+        value = _number(text)
+        weight = math.exp(min(value, 700)) if self.log and value is not None else value
+        if weight is None or weight > LARGEST:
+            found.bad(number, f"{text!r} is not a probability" + (" (as a logarithm)" if self.log else ""))
+            return None
+        if self.log and weight > 1 + ROUNDING:
+            found.wrong(number, f"ln p = {text} is above 0: the column holds natural logarithms of probabilities")
+        elif not 0 < weight <= 1 + ROUNDING:
+            found.wrong(number, f"the probability {text} is outside (0, 1]")
+        return max(weight, 0.0)
 
 
 def _number(text):
@@ -108,3 +88,14 @@ def _number(text):
     except ValueError:
         return None
     return None if math.isnan(value) or "_" in text or not text.isascii() else value
+
+
+def _split_at_tabs(line):
+    return line.split("\t") if line else []
+
+
+_split_at_white_space = re.compile(r"[^ \t\v\f\r]+").findall  # str.split() would also cut at Unicode's spaces
+
+MARIAN = Layout("target source probability", _split_at_white_space, 1, 0, False, "NULL", False)
+SOCKEYE = Layout("source<tab>target<tab>ln p", _split_at_tabs, 0, 1, True, "<eps>", True)
+FASTALIGN = Layout("source<tab>target<tab>ln p", _split_at_white_space, 0, 1, True, "<eps>", False)
