@@ -30,7 +30,7 @@ FORMATS = {
     "marian": Format(
         "text of Marian and amun: target source probability",
         "marian-decoder --shortlist {path} {always} {topn}",
-        "tables", "MARIAN",
+        "word_tables", "MARIAN",
     ),
     "marian-bin": Format(
         "binary shortlist of Marian (bergamot)",
@@ -45,7 +45,7 @@ FORMATS = {
     "sockeye": Format(
         "input of sockeye-lexicon: a fast_align table, grouped by source word",
         "sockeye-lexicon create -i {path} -m MODEL -k {topn} -o OUTPUT",
-        "tables", "SOCKEYE",
+        "word_tables", "SOCKEYE",
     ),
     "sockeye-npy": Format(
         "compiled lexicon of Sockeye (ids shifted for pad, unk, bos, eos)",
@@ -55,7 +55,7 @@ FORMATS = {
     "fastalign": Format(
         "table of fast_align -p: source, target, ln p",
         "read it as the table that fast_align -p writes",
-        "tables", "FASTALIGN",
+        "word_tables", "FASTALIGN",
     ),
 }  # fmt: skip
 
