@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from minnmt.arrays import load_arrays, save_arrays
+from minnmt.arrays import ArrayFile, save_arrays
 from minnmt.errors import UserError
 
 ARRAYS = {
@@ -30,6 +30,13 @@ def path(tmp_path):
 def saved(path):
     save_arrays(path, ARRAYS)
     return path
+
+
+def load_arrays(path):
+    """Every array of a file, of whatever kind and shape it is."""
+    with ArrayFile(path) as file:
+        members = {name: file.member(name) for name in file.names}
+        return {name: file.read(name, member.dtype.type, member.shape) for name, member in members.items()}
 
 
 def assert_same(found, expected):
@@ -113,3 +120,50 @@ def test_damaged_headers_end_in_a_sentence_or_in_arrays(saved, rng):
         except UserError:
             noticed += 1
     assert noticed > 100
+
+
+# The gate
+
+
+def test_only_what_is_asked_for_is_read(path):
+    """A member of 3 GB that nobody wants, or an object, takes neither time nor memory."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open("bomb.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array_header_1_0(member, dict(shape=(1 << 28,), fortran_order=False, descr="<f4"))
+            for _ in range(1 << 8):
+                member.write(bytes(1 << 22))
+        with archive.open("good.npy", "w") as member:
+            np.lib.format.write_array(member, np.ones(3, np.float32))
+    with ArrayFile(path) as file:
+        assert file.read("good", np.float32, (3,)).tolist() == [1, 1, 1]
+        with pytest.raises(UserError, match="damaged"):
+            file.read("bomb", np.float32, (1 << 28,))  # packed beyond all belief
+
+
+@pytest.mark.parametrize("array, kind, shape, least, message", [
+    (np.ones(3), np.int64, (3,), None, "holds float64, expected int64"),
+    (np.ones(3, int), np.floating, (3,), None, "holds int64, expected floating-point"),
+    (np.ones(3), np.floating, (4,), None, r"shape \(3,\), but it must be \(4,\)"),
+    (np.ones((3, 2)), np.floating, (None,), None, r"must be \(any,\)"),
+    (np.array([1, np.inf]), np.floating, (2,), None, "NaN or infinity"),
+    (np.array([np.nan]), np.floating, (None,), None, "NaN or infinity"),
+    (np.array([-1]), np.int64, (1,), 0, "below 0"),
+])  # fmt: skip
+def test_an_array_of_another_kind_is_refused(path, array, kind, shape, least, message):
+    save_arrays(path, {"a": array})
+    with ArrayFile(path) as file, pytest.raises(UserError, match=message):
+        file.read("a", kind, shape, least)
+
+
+def test_two_members_of_one_name_are_refused(path):
+    with pytest.warns(UserWarning), zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", b"1")
+        archive.writestr("a.npy", b"2")
+    with pytest.raises(UserError, match="two arrays of the same name"):
+        ArrayFile(path)
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused(path):
+    os.mkfifo(path)
+    with pytest.raises(UserError, match="is not a file"):
+        ArrayFile(path)

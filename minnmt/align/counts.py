@@ -4,14 +4,16 @@ A cell holds the attention that a target word has paid to a source word, summed 
 statistical aligners have the same form. How counts grow is in accumulator.py. Notebook 06.
 """
 
-import json
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import load_arrays, save_arrays
+from ..arrays import ArrayFile, as_json_array, save_arrays
 from ..errors import UserError
 from .sparse import SparseTable, offsets
+
+LARGEST = 2**31 - 1  # a vocabulary: target ids are int32
 
 
 @dataclass
@@ -34,42 +36,41 @@ class Counts(SparseTable):
 
     def save(self, path):
         """Write alignments.npz; the file is either complete or untouched."""
-        info = np.frombuffer(json.dumps({**self.info, "n_trg": self.n_trg}).encode(), np.uint8)
-        save_arrays(path, {"indptr": self.indptr, "indices": self.indices, "data": self.data, "info": info})
+        save_arrays(path, {**self.arrays(), "info": as_json_array({**self.info, "n_trg": self.n_trg})})
+
+    def arrays(self, prefix=""):
+        """For a file: {name: array}."""
+        return {f"{prefix}{name}": getattr(self, name) for name in ("indptr", "indices", "data")}
 
     @classmethod
     def load(cls, path, n_src=None, n_trg=None):
         """Read a file of counts; with sizes given, refuse those of another model."""
-        arrays = load_arrays(path)
-        try:
-            info = json.loads(arrays["info"].tobytes())
-            counts = cls(arrays["indptr"], arrays["indices"], arrays["data"], info.pop("n_trg"), info)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise UserError(f"{path} holds no counts (indptr, indices, data and info): make it again") from None
-        counts.check(path, n_src, n_trg)
-        return counts
+        with ArrayFile(path, "make the counts again") as file:
+            info = file.read_json("info")
+            n_columns = info.pop("n_trg", None)
+            if type(n_columns) is not int or not 0 <= n_columns <= LARGEST:
+                raise UserError(f"{path} holds no counts (indptr, indices, data and info): make it again")
+            n_rows = math.prod(file.member("indptr").shape) - 1
+            if n_src is not None and (n_rows, n_columns) != (n_src, n_trg):
+                raise UserError(
+                    f"{path} counts {n_rows} source and {n_columns} target words, the model has {n_src} and "
+                    f"{n_trg}: it is of another model"
+                )
+            return cls.read(file, n_rows, n_columns, info)
 
-    def check(self, path, n_src=None, n_trg=None):
-        """Refuse a matrix that does not hold together, or one of other sizes, before anything indexes with it."""
-        kinds = [(self.indptr, np.int64), (self.indices, np.int32), (self.data, np.float32)]
-        sound = (
-            all(array.ndim == 1 and array.dtype == kind for array, kind in kinds)
-            and type(self.n_trg) is int
-            and len(self.indptr) > 0
-            and self.indptr[0] == 0
-            and self.indptr[-1] == len(self.indices) == len(self.data)
-            and (self.indptr[1:] >= self.indptr[:-1]).all()  # a difference may wrap around
-            and (len(self.indices) == 0 or 0 <= self.indices.min() <= self.indices.max() < self.n_trg)
-            and self._ascending()
-            and bool(np.isfinite(self.data).all() and (self.data >= 0).all())
-        )
-        if not sound:
-            raise UserError(f"{path}: its counts do not hold together, the file is damaged: make it again")
-        if n_src is not None and (self.n_src, self.n_trg) != (n_src, n_trg):
-            raise UserError(
-                f"{path} counts {self.n_src} source and {self.n_trg} target words, the model has {n_src} and "
-                f"{n_trg}: it is of another model"
-            )
+    @classmethod
+    def read(cls, file, n_src, n_trg, info=None, prefix=""):
+        """The counts in an ArrayFile, of which nothing is believed: what does not hold together is refused."""
+        indptr = file.read(f"{prefix}indptr", np.int64, (n_src + 1,), least=0)
+        n_cells = int(indptr[-1]) if len(indptr) else -1
+        if not 0 <= n_cells <= n_src * n_trg or indptr[0] or (indptr[1:] < indptr[:-1]).any():  # differences may wrap
+            raise UserError(f"{file.path}: the rows of its counts do not follow each other: {file.remedy}")
+        indices = file.read(f"{prefix}indices", np.int32, (n_cells,), least=0)
+        data = file.read(f"{prefix}data", np.float32, (n_cells,), least=0)
+        counts = cls(indptr, indices, data, n_trg, info or {})
+        if indices.max(initial=-1) >= n_trg or not counts._ascending():
+            raise UserError(f"{file.path}: the target words of its counts are damaged: {file.remedy}")
+        return counts
 
     def _ascending(self):
         """Does every row have its cells in order, each once?"""

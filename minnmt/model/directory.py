@@ -12,7 +12,7 @@ from ..files import read_text, write_atomically
 from ..text.pipeline import Pipeline
 from ..text.tokenizer import JOINER
 from ..text.vocab import Vocab
-from .npz import load_parameters
+from .npz import load_parameters, stored_sizes
 from .parameters import Parameters
 
 FILES = ("config.json", "model.npz", "checkpoint.npz", "log.tsv") + tuple(
@@ -44,9 +44,9 @@ def load_model(directory):
             f"{directory} has no model.npz yet: training keeps its first model after the first epoch; "
             f"continue it with python cli.py train -o {directory} --resume"
         )
-    model = Model(load_parameters(directory / "model.npz"), src, trg, config)
-    check_sizes(model, directory / "model.npz", directory / "vocab.src.json", directory / "vocab.trg.json")
-    return model
+    npz, vocabs = directory / "model.npz", (directory / "vocab.src.json", directory / "vocab.trg.json")
+    check_sizes(stored_sizes(npz), src, trg, npz, *vocabs)
+    return Model(load_parameters(npz), src, trg, config)
 
 
 def load_text_side(directory):
@@ -63,14 +63,12 @@ def load_text_side(directory):
 
 def load_npz_model(npz, vocab_src, vocab_trg, bpe_src=None, bpe_trg=None, pretokenized=False, any_vocab_size=False):
     """A single .npz of dl4mt or Nematus with its two JSON vocabularies (and BPE codes, if it used them)."""
-    params = load_parameters(npz)
     src, trg = load_npz_text_side(vocab_src, vocab_trg, bpe_src, bpe_trg, pretokenized)
+    sizes = stored_sizes(npz)
     if any_vocab_size:
-        src.vocab = src.vocab.resized(len(params.src_embedding))
-        trg.vocab = trg.vocab.resized(len(params.trg_embedding))
-    model = Model(params, src, trg, {})
-    check_sizes(model, npz, vocab_src, vocab_trg, "; --any-vocab-size reads them as Nematus does")
-    return model
+        src.vocab, trg.vocab = src.vocab.resized(sizes["src_words"]), trg.vocab.resized(sizes["trg_words"])
+    check_sizes(sizes, src, trg, npz, vocab_src, vocab_trg, "; --any-vocab-size reads them as Nematus does")
+    return Model(load_parameters(npz), src, trg, {})
 
 
 def load_npz_text_side(vocab_src, vocab_trg, bpe_src=None, bpe_trg=None, pretokenized=False):
@@ -83,15 +81,14 @@ def load_npz_text_side(vocab_src, vocab_trg, bpe_src=None, bpe_trg=None, pretoke
     return Pipeline.load(vocab_src, bpe_src, pretokenized), Pipeline.load(vocab_trg, bpe_trg, pretokenized)
 
 
-def check_sizes(model, npz, vocab_src, vocab_trg, remedy=""):
-    """The embedding tables must have one row per word of the vocabularies."""
-    for path, vocab, table in (
-        (vocab_src, model.src.vocab, model.params.src_embedding),
-        (vocab_trg, model.trg.vocab, model.params.trg_embedding),
-    ):
-        if len(vocab) != len(table):
+def check_sizes(sizes, src, trg, npz, vocab_src, vocab_trg, remedy=""):
+    """The embedding tables must have one row per word of the vocabularies; looked at before they are read."""
+    for path, vocab, n_rows in (
+        (vocab_src, src.vocab, sizes["src_words"]), (vocab_trg, trg.vocab, sizes["trg_words"]),
+    ):  # fmt: skip
+        if len(vocab) != n_rows:
             raise UserError(
-                f"{path} has {len(vocab)} words but {npz} was made for {len(table)}: "
+                f"{path} has {len(vocab)} words but {npz} was made for {n_rows}: "
                 f"the vocabulary does not belong to this model{remedy}"
             )
 

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from ..arrays import load_arrays, save_arrays
+from ..arrays import ArrayFile, save_arrays
 from ..errors import UserError
 from ..nn.attention import Attention
 from ..nn.conditional_gru import ContextCell
@@ -105,21 +105,66 @@ def save_parameters(path, params):
 
 def load_parameters(path):
     """Read an .npz of ours, dl4mt's or Nematus' into float32 Parameters."""
-    arrays = load_arrays(path)
-    _untie(arrays)
-    _refuse_unsupported(path, arrays)
-    missing = [name for name in STORED_NAMES if name not in arrays]
+    with open_model(path) as file:
+        return read_parameters(file, sizes_in(file))
+
+
+def stored_sizes(path):
+    """The sizes of the network in an .npz, as Parameters.sizes gives them; no array is read."""
+    with open_model(path) as file:
+        return sizes_in(file)
+
+
+def open_model(path):
+    """An ArrayFile with all that this network needs, and nothing that it cannot compute."""
+    file = ArrayFile(path)
+    for name in file.names:
+        for pattern, what in UNSUPPORTED:
+            if name not in STORED_NAMES and pattern.fullmatch(name):
+                raise UserError(f"{path} uses {what} (array {name}), which minnmt cannot compute")
+    missing = [name for name in STORED_NAMES if tied(file, name)[0] not in file]
     if missing:
         raise UserError(
             f"{path} is not a model of this network: it lacks {', '.join(missing[:4])}"
             + (f" and {len(missing) - 4} more" if len(missing) > 4 else "")
         )
-    _check_shapes(path, arrays)
-    with np.errstate(over="ignore"):
-        arrays = {name: np.asarray(arrays[name], np.float32) for name in STORED_NAMES}
-    for name in STORED_NAMES:
-        if not np.isfinite(arrays[name]).all():
-            raise UserError(f"{path}: the array {name} holds NaN or infinity: training went wrong before it was saved")
+    return file
+
+
+def tied(file, name):
+    """Nematus can share one matrix between the embeddings or with the output layer and then stores it once.
+
+    -> the name under which a matrix is stored, and whether it has to be transposed.
+    """
+    if name == "ff_logit_W" and name not in file:
+        return tied(file, "Wemb_dec")[0], True
+    return ("Wemb" if name == "Wemb_dec" and name not in file else name), False
+
+
+def sizes_in(file):
+    """All sizes follow from Wemb (Vs,E), Wemb_dec (Vt,E) and ff_state_b (H)."""
+    shapes = {}
+    for name, n_axes in (("Wemb", 2), ("Wemb_dec", 2), ("ff_state_b", 1)):
+        shapes[name] = file.member(tied(file, name)[0]).shape
+        if len(shapes[name]) != n_axes or 0 in shapes[name]:
+            raise UserError(f"{file.path}: the array {name} has shape {shapes[name]}, not {n_axes} axes, none empty")
+    (Vs, E), (Vt, _), (H,) = shapes.values()
+    return {"src_words": Vs, "trg_words": Vt, "embedding": E, "hidden": H}
+
+
+def read_parameters(file, sizes, prefix="", least=None):
+    """The 41 arrays in an ArrayFile, each of the shape that the sizes ask for -> Parameters."""
+    Vs, Vt, E, H = (sizes[name] for name in ("src_words", "trg_words", "embedding", "hidden"))
+    lengths = {"Vs": Vs, "Vt": Vt, "E": E, "H": H, "2H": 2 * H, "C": 2 * H, "1": 1}
+    arrays = {}
+    for _, stored, axes, _ in TABLE:
+        shape = tuple(lengths[axis] for axis in axes.split())
+        name, transposed = (stored, False) if prefix else tied(file, stored)
+        array = file.read(prefix + name, np.floating, shape[::-1] if transposed else shape, least)
+        with np.errstate(over="ignore"):
+            arrays[stored] = np.asarray(array.T if transposed else array, np.float32)
+        if not np.isfinite(arrays[stored]).all():
+            raise UserError(f"{file.path}: the array {name} holds numbers too large for float32; {file.remedy}")
     return from_stored(arrays)
 
 
@@ -127,38 +172,3 @@ def _get(params, dotted):
     for part in dotted.split("."):
         params = getattr(params, part)
     return params
-
-
-def _untie(arrays):
-    """Nematus can share one matrix between the embeddings or with the output layer and then stores it once."""
-    if "Wemb" in arrays and "Wemb_dec" not in arrays:
-        arrays["Wemb_dec"] = arrays["Wemb"].copy()
-    if "Wemb_dec" in arrays and "ff_logit_W" not in arrays:
-        arrays["ff_logit_W"] = arrays["Wemb_dec"].T.copy()
-
-
-def _refuse_unsupported(path, arrays):
-    for name in arrays:
-        if name in STORED_NAMES:
-            continue
-        for pattern, what in UNSUPPORTED:
-            if pattern.fullmatch(name):
-                raise UserError(f"{path} uses {what} (array {name}), which minnmt cannot compute")
-
-
-def _check_shapes(path, arrays):
-    """Every shape must follow from the sizes of Wemb (Vs,E), Wemb_dec (Vt,E) and ff_state_b (H)."""
-    for name, n_axes in (("Wemb", 2), ("Wemb_dec", 2), ("ff_state_b", 1)):
-        if arrays[name].ndim != n_axes:
-            raise UserError(f"{path}: the array {name} has shape {arrays[name].shape}, expected {n_axes} axes")
-    (Vs, E), Vt, H = arrays["Wemb"].shape, len(arrays["Wemb_dec"]), len(arrays["ff_state_b"])
-    sizes = {"Vs": Vs, "Vt": Vt, "E": E, "H": H, "2H": 2 * H, "C": 2 * H, "1": 1}
-    for _, name, spec, _ in TABLE:
-        expected = tuple(sizes[axis] for axis in spec.split())
-        if arrays[name].shape != expected:
-            raise UserError(
-                f"{path}: the array {name} has shape {arrays[name].shape}, but with embeddings of {E} "
-                f"and a hidden size of {H} it must be {expected}"
-            )
-        if not np.issubdtype(arrays[name].dtype, np.floating):
-            raise UserError(f"{path}: the array {name} holds {arrays[name].dtype}, expected floating-point numbers")

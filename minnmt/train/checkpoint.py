@@ -5,22 +5,18 @@ way. Random numbers need no state: the order of an epoch is drawn from (seed, ep
 (seed, update), so both can be drawn again.
 """
 
-import json
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-import numpy as np
-
 from ..align.counts import Counts
-from ..arrays import load_arrays, save_arrays
+from ..arrays import ArrayFile, as_json_array, save_arrays
 from ..errors import UserError
-from ..model.npz import STORED_NAMES, from_stored, to_stored
+from ..model.npz import read_parameters, to_stored
 from ..model.parameters import Parameters
 from .adam import Adam
 
 TREES = ("param", "adam_m", "adam_v")
-CSR = ("indptr", "indices", "data")
 
 
 @dataclass
@@ -45,25 +41,40 @@ def save_checkpoint(directory, params, adam, progress, counts):
     arrays = {}
     for tree_name, tree in zip(TREES, (params, adam.m, adam.v)):
         arrays.update({f"{tree_name}.{name}": a for name, a in to_stored(tree).items()})
-    arrays.update({f"counts.{name}": getattr(counts, name) for name in CSR})
-    arrays["progress"] = np.frombuffer(json.dumps(asdict(progress)).encode(), np.uint8)
+    arrays.update(counts.arrays("counts."))
+    arrays["progress"] = as_json_array(asdict(progress))
     save_arrays(Path(directory) / "checkpoint.npz", arrays)
 
 
-def load_checkpoint(directory) -> tuple[Parameters, Adam, Progress, Counts]:
-    """Read checkpoint.npz back."""
+def load_checkpoint(directory, sizes) -> tuple[Parameters, Adam, Progress, Counts]:
+    """Read checkpoint.npz back; `sizes` of the network as Parameters.sizes gives them."""
     path = Path(directory) / "checkpoint.npz"
     if not path.exists():
         raise UserError(f"{path} does not exist: there is nothing to resume in {directory}")
-    arrays = load_arrays(path)
-    try:
-        progress = Progress(**json.loads(arrays["progress"].tobytes()))
-        params, m, v = (from_stored({n: arrays[f"{tree}.{n}"] for n in STORED_NAMES}) for tree in TREES)
-        sizes = len(params.src_embedding), len(params.trg_embedding)
-        counts = Counts.empty(*sizes)
-        if "counts.indptr" in arrays:
-            counts = Counts(*(arrays[f"counts.{name}"] for name in CSR), sizes[1])
-            counts.check(path, *sizes)
-        return params, Adam(m, v, progress.n_updates), progress, counts
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not a checkpoint of this version of minnmt ({error}): train again") from None
+    with ArrayFile(path, "train again, or put an older checkpoint back") as file:
+        progress = read_progress(file)
+        params, m = (read_parameters(file, sizes, f"{tree}.") for tree in TREES[:2])
+        v = read_parameters(file, sizes, f"{TREES[2]}.", least=0)
+        counts = Counts.read(file, sizes["src_words"], sizes["trg_words"], prefix="counts.")
+    return params, Adam(m, v, progress.n_updates), progress, counts
+
+
+def read_progress(file):
+    """The Progress in an ArrayFile; numbers that no run can have are refused."""
+    record = file.read_json("progress")
+    kinds = {f.name: type(f.default) for f in fields(Progress) if f.name != "log"}
+    sound = record.keys() == {*kinds, "log"} and all(
+        type(record[name]) in ((int,) if kind is int else (int, float)) and record[name] >= LEAST.get(name, 0)
+        for name, kind in kinds.items()
+    )
+    rows = record.get("log")
+    if not sound or not isinstance(rows, list) or not all(is_log_row(row) for row in rows):
+        raise UserError(f"{file.path}: its progress is damaged or of another version of minnmt; {file.remedy}")
+    return Progress(**record)
+
+
+LEAST = {"epoch": 1, "best_bleu": -1}
+
+
+def is_log_row(row):
+    return isinstance(row, dict) and all(type(value) in (int, float) for value in row.values())

@@ -166,9 +166,7 @@ def resume_run(directory, changes=None):
         )
     counts = None
     if (directory / "checkpoint.npz").exists():
-        params, adam, progress, counts = load_checkpoint(directory)
-        if params.sizes() != sizes(settings, *pipelines):
-            raise UserError(f"{directory}/checkpoint.npz is of another network than config.json says: train again")
+        params, adam, progress, counts = load_checkpoint(directory, sizes(settings, *pipelines))
     else:  # stopped before its first checkpoint: begin again with the same numbers
         params = first_parameters(settings, *pipelines)
         adam, progress = Adam.for_parameters(params), Progress(learning_rate=settings.learning_rate)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from minnmt.train.checkpoint import load_checkpoint
 from tests.conftest import TINY, run_cli, write_toy_text
+from tests.train.toy import saved_state
 
 CLI = Path(__file__).parents[2] / "cli.py"
 
@@ -252,7 +252,7 @@ def test_a_full_disk_while_checkpointing(tmp_path, text):
     assert found.stderr.splitlines()[-1].startswith("error: cannot write") and "checkpoint.npz" in found.stderr
     assert "Traceback" not in found.stderr
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
-    assert load_checkpoint(run)[2].n_updates == 2
+    assert saved_state(run)[2].n_updates == 2
 
 
 # Usage

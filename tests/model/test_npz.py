@@ -5,11 +5,11 @@ import zipfile
 import numpy as np
 import pytest
 
-from minnmt.arrays import load_arrays
 from minnmt.errors import UserError
 from minnmt.model.npz import load_parameters, save_parameters, to_stored
 from minnmt.model.parameters import named_arrays
 from tests.conftest import random_parameters
+from tests.test_arrays import load_arrays
 
 Vs, Vt, E, H = 9, 8, 3, 4
 C = 2 * H

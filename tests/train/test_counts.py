@@ -8,12 +8,11 @@ import pytest
 from minnmt.align.counts import Counts
 from minnmt.errors import UserError
 from minnmt.train import updates
-from minnmt.train.checkpoint import load_checkpoint
 from minnmt.train.loop import Limits, train
 from minnmt.train.run import Run
 from tests.align.test_accumulator import cells, plain_sums
 from tests.conftest import TINY, run_cli, write_toy_text
-from tests.train.toy import Watcher, scripted, toy_run
+from tests.train.toy import Watcher, saved_state, scripted, toy_run
 
 
 def files(directory):
@@ -96,7 +95,7 @@ class Killed(BaseException):
 def resumed(directory, **settings):
     """The run in the directory as its last checkpoint has it."""
     run = toy_run(directory, **settings)
-    run.model.params, run.adam, run.progress, counts = load_checkpoint(directory)
+    run.model.params, run.adam, run.progress, counts = saved_state(directory)
     run.attention.add(counts)
     return run
 
@@ -138,7 +137,7 @@ def test_the_checkpoint_of_a_pause_holds_the_counts_so_far(tmp_path, seen):
     run = toy_run(tmp_path, align_from_epoch=2)
     train(run, scripted(1, 2, 3), Watcher(), Limits(max_updates=11))
     assert files(tmp_path) == []
-    counts = load_checkpoint(tmp_path)[3]
+    counts = saved_state(tmp_path)[3]
     assert cells(counts) == pytest.approx(plain_sums([(o.alphas, batch) for batch, o in seen[8:11]]), rel=1e-5)
 
 

@@ -9,12 +9,11 @@ from minnmt.align.selector import Selector
 from minnmt.model.parameters import named_arrays
 from minnmt.text.vocab import EOS, UNK
 from minnmt.train import dynamic, updates
-from minnmt.train.checkpoint import load_checkpoint
 from minnmt.train.dynamic import BatchWords, EpochWords
 from minnmt.train.loop import Limits, train
 from tests.cli.test_bad_input import refused
 from tests.conftest import TINY, run_cli, write_toy_text
-from tests.train.toy import Watcher, scripted, toy_run
+from tests.train.toy import Watcher, saved_state, scripted, toy_run
 
 MODES = ["batch", "epoch"]
 
@@ -188,7 +187,7 @@ def test_pauses_leave_no_trace(tmp_path, mode):
     for stop in (8, 11, 16, 17, None):
         run = toy_run(tmp_path / "paused", **settings)
         if (tmp_path / "paused" / "checkpoint.npz").exists():
-            run.model.params, run.adam, run.progress, counts = load_checkpoint(tmp_path / "paused")
+            run.model.params, run.adam, run.progress, counts = saved_state(tmp_path / "paused")
             run.attention.add(counts)
         to_come = [bleus[epoch] for epoch in range(run.progress.epoch, 4)]
         train(run, scripted(*to_come), Watcher(), Limits(max_updates=stop))

@@ -13,7 +13,7 @@ from minnmt.tasks.validation import validate
 from minnmt.train import loop, updates
 from minnmt.train.checkpoint import Progress, load_checkpoint
 from minnmt.train.loop import Limits, train
-from tests.train.toy import Watcher, scripted, toy_run
+from tests.train.toy import Watcher, saved_state, scripted, toy_run
 
 
 def same_arrays(a, b):
@@ -66,7 +66,7 @@ def test_a_pause_in_mid_epoch_leaves_no_trace_in_the_numbers(tmp_path):
     train(paused, scripted(10, 15), Watcher(), Limits(max_updates=11))  # in the second epoch, at a better BLEU
     assert paused.progress.n_updates == 11
     fresh = toy_run(tmp_path / "paused", dropout=0.2)
-    fresh.model.params, fresh.adam, fresh.progress, counts = load_checkpoint(tmp_path / "paused")
+    fresh.model.params, fresh.adam, fresh.progress, counts = saved_state(tmp_path / "paused")
     fresh.attention.add(counts)
     train(fresh, scripted(5, 20), Watcher(), Limits())
 
@@ -85,7 +85,7 @@ def test_the_best_model_is_the_same_with_and_without_a_pause(tmp_path):
 
     train(toy_run(tmp_path / "paused", epochs=2), scripted(10, 15), Watcher(), Limits(max_updates=11))
     resumed = toy_run(tmp_path / "paused", epochs=2)
-    resumed.model.params, resumed.adam, resumed.progress, _ = load_checkpoint(tmp_path / "paused")
+    resumed.model.params, resumed.adam, resumed.progress, _ = saved_state(tmp_path / "paused")
     train(resumed, scripted(5), Watcher(), Limits())
     kept = [load_parameters(tmp_path / name / "model.npz") for name in ("through", "paused")]
     assert same_arrays(*kept)
@@ -107,7 +107,7 @@ def test_a_bad_gradient_stops_with_its_update_and_keeps_the_state_before(tmp_pat
     monkeypatch.setattr(updates, "clip_gradients", clip)
     with pytest.raises(UserError, match="update 6 .*nan"):
         train(run, scripted(1), Watcher(), Limits(save_every=2))
-    params, _, progress, _ = load_checkpoint(tmp_path)
+    params, _, progress, _ = saved_state(tmp_path)
     assert progress.n_updates == 5
     assert all(np.array_equal(a, states[5][name]) for name, a in named_arrays(params))
 
@@ -121,7 +121,7 @@ def test_a_poisoned_parameter_stops_with_its_update_and_keeps_a_finite_checkpoin
 
     with pytest.raises(UserError, match="update 6"):
         train(run, scripted(1), Watcher(poison), Limits(save_every=2))
-    params, adam, progress, _ = load_checkpoint(tmp_path)
+    params, adam, progress, _ = saved_state(tmp_path)
     assert finite(params) and finite(adam.m) and finite(adam.v)
     assert progress.n_updates == 4
 
@@ -131,14 +131,14 @@ def test_an_exploding_learning_rate_leaves_no_broken_numbers_on_disk(tmp_path):
     run = toy_run(tmp_path, epochs=3, learning_rate=1e38, clip=0.0)
     with pytest.raises(UserError, match="update"):
         train(run, scripted(1), Watcher(), Limits(save_every=1))
-    assert finite(load_checkpoint(tmp_path)[0])
+    assert finite(saved_state(tmp_path)[0])
 
 
 def test_checkpoint_round_trip(tmp_path):
     run = toy_run(tmp_path)
     train(run, scripted(3.3), Watcher(), Limits(max_updates=11))
     run.save()
-    params, adam, progress, _ = load_checkpoint(tmp_path)
+    params, adam, progress, _ = saved_state(tmp_path)
     for ours, theirs in ((run.params, params), (run.adam.m, adam.m), (run.adam.v, adam.v)):
         assert same_arrays(ours, theirs)
     assert adam.n_updates == run.adam.n_updates == 11
@@ -147,10 +147,10 @@ def test_checkpoint_round_trip(tmp_path):
 
 def test_a_checkpoint_without_its_parts_is_refused(tmp_path):
     with pytest.raises(UserError, match="nothing to resume"):
-        load_checkpoint(tmp_path)
+        saved_state(tmp_path)
     np.savez(tmp_path / "checkpoint.npz", progress=np.frombuffer(json.dumps({}).encode(), np.uint8))
-    with pytest.raises(UserError, match="checkpoint.npz is not a checkpoint"):
-        load_checkpoint(tmp_path)
+    with pytest.raises(UserError, match="checkpoint.npz: its progress is damaged"):
+        load_checkpoint(tmp_path, {"src_words": 3, "trg_words": 3, "embedding": 2, "hidden": 2})
 
 
 def test_limits_say_why(monkeypatch):
@@ -179,4 +179,4 @@ def test_a_pause_does_not_save_broken_numbers_either(tmp_path):
 
     with pytest.raises(UserError, match="update 5 .*NaN"):
         train(run, scripted(1), Watcher(poison), Limits(max_updates=5, save_every=2))
-    assert load_checkpoint(tmp_path)[2].n_updates == 4 and not (tmp_path / "model.npz").exists()
+    assert saved_state(tmp_path)[2].n_updates == 4 and not (tmp_path / "model.npz").exists()

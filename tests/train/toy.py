@@ -9,7 +9,7 @@ from minnmt.model.parameters import init_parameters
 from minnmt.text.parallel import Split, encode_pairs
 from minnmt.text.pipeline import learn_pipelines
 from minnmt.train.adam import Adam
-from minnmt.train.checkpoint import Progress
+from minnmt.train.checkpoint import Progress, load_checkpoint
 from minnmt.train.run import Run
 from minnmt.train.settings import Settings
 from minnmt.train.status import Status
@@ -51,3 +51,15 @@ class Watcher(Status):
     def update(self, nll, words):
         super().update(nll, words)
         self.after_update()
+
+
+def saved_state(directory):
+    """What checkpoint.npz holds, whatever the sizes of its network."""
+    path = directory / "checkpoint.npz"
+    if not path.exists():
+        return load_checkpoint(directory, None)
+    with np.load(path) as file:
+        (src_words, embedding), trg_words = file["param.Wemb"].shape, len(file["param.Wemb_dec"])
+        hidden = len(file["param.ff_state_b"])
+    sizes = {"src_words": src_words, "trg_words": trg_words, "embedding": embedding, "hidden": hidden}
+    return load_checkpoint(directory, sizes)
