@@ -1,8 +1,11 @@
-"""Elementary functions that the compiler can vectorise: the C library's tanh, called once per number, it cannot."""
+"""Functions that the compiler can vectorise: the C library's tanh, called once per number, it cannot."""
 
 import numpy as np
 
 from .jit import device_function
+
+# Python's own numbers would make a float32 a float64.
+ZERO, HALF, ONE, LOW = np.float32(0), np.float32(0.5), np.float32(1), np.float32(-np.inf)
 
 # tanh(x) = x P(x^2) / Q(x^2), a rational approximation good to a few units in the last place of float32; beyond the
 # limit it stays at 1 - 2.4e-7.
@@ -18,7 +21,6 @@ Q0 = np.float32(4.89352518554385e-03)
 Q1 = np.float32(2.26843463243900e-03)
 Q2 = np.float32(1.18534705686654e-04)
 Q3 = np.float32(1.19825839466702e-06)
-HALF = np.float32(0.5)
 
 
 @device_function
@@ -48,7 +50,6 @@ E4 = np.float32(4.16657959e-02)
 E5 = np.float32(8.33345191e-03)
 E6 = np.float32(1.39819995e-03)
 E7 = np.float32(1.98756915e-04)
-ONE = np.float32(1)
 LOWEST = np.float32(-87)  # below it the result would have no exponent left
 
 
@@ -61,3 +62,15 @@ def exp(x):
     p = E2 + r * (E3 + r * (E4 + r * (E5 + r * (E6 + r * E7))))
     power = np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)  # 2^n, by its exponent's bits
     return (ONE + r + r * r * p) * power
+
+
+@device_function
+def softmax(x, largest):
+    """In place, with the largest of the numbers -> the sum of all exp(x - largest)."""
+    total = ZERO
+    for i in range(len(x)):
+        x[i] = exp(x[i] - largest)
+        total += x[i]
+    for i in range(len(x)):
+        x[i] /= total
+    return total
