@@ -34,11 +34,7 @@ FUNCTIONS = {  # "module:function" or "module:Class.method"; * stands for any le
         "minnmt.search.fast:FastSteps.first_states",
     ),
     "GRU": ("minnmt.nn.gru:*", "minnmt.nn.conditional_gru:*", "minnmt.search.fast:FastSteps.*_cell"),
-    "attention": (
-        "minnmt.nn.attention:*",
-        "minnmt.search.fast:FastSteps.project",
-        "minnmt.search.fast:FastSteps.attention",
-    ),
+    "attention": ("minnmt.nn.attention:*", "minnmt.search.fast:FastSteps.attention*"),
     "readout": ("minnmt.nn.readout:*", "minnmt.search.fast:FastSteps.readout"),
     "softmax": ("minnmt.nn.softmax:*", "minnmt.nn.list_softmax:list_*", "minnmt.search.fast:FastSteps.choose"),
     "Adam": ("minnmt.train.adam:Adam.update",),

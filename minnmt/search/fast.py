@@ -27,10 +27,6 @@ class FastEngine:
         self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
         self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
 
-    def begin(self, sentences, lists=None):
-        """sentences: B lists of source ids without eos; lists: B arrays of target ids, or None -> FastSteps."""
-        return FastSteps(self, sentences, lists)
-
     def forget_words(self):
         """Project all words anew when they are met, as a new engine does."""
         self.src_words.forget()
@@ -82,13 +78,16 @@ class ProjectedWords:
 
 
 class FastSteps:
-    """One batch on its way: its encoded sentences and the states of its hypotheses."""
+    """One batch on its way: its encoded sentences and the states of its hypotheses.
 
-    def __init__(self, engine, sentences, lists=None):
+    sentences: B lists of source ids without eos; lists: B arrays of target ids, or None.
+    """
+
+    def __init__(self, engine, sentences, lists):
         self.p, self.trg_words = engine.packed, engine.trg_words
         h = self.encode(sentences, engine.src_words)
         self.s = self.first_states(h)
-        self.memory = self.project(h)
+        self.memory = self.attention_memory(h)
         softmax = self.p.softmax
         self.listed = None if lists is None else gather_lists(lists, softmax)
         self.all_words = Product(softmax.W[None], softmax.b)
@@ -109,7 +108,7 @@ class FastSteps:
         """h (B,S,C) -> s_0 (B,H) (4)."""
         return np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))
 
-    def project(self, h):
+    def attention_memory(self, h):
         """h (B,S,C) -> memory (B,S,C+3H+E): each position's part of attention's hidden layer, and its values (24)."""
         B, S, C = h.shape
         return self.p.annotation(h.reshape(B * S, C)).reshape(B, S, -1)
