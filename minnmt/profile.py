@@ -19,33 +19,33 @@ from itertools import chain
 
 from . import threads
 
-FUNCTIONS = {  # "module:function" or "module:Class.method"; * stands for any letters
+FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands for any letters
     "selection": (
-        "minnmt.align.selector:Selector.lists",
-        "minnmt.align.selector:FrequentSelector.lists",
-        "minnmt.nn.list_softmax:gather_lists",
-        "minnmt.train.dynamic:BatchWords.lists",
-        "minnmt.train.dynamic:EpochWords.lists",
+        "align.selector:Selector.lists",
+        "align.selector:FrequentSelector.lists",
+        "nn.list_softmax:gather_lists",
+        "train.dynamic:BatchWords.lists",
+        "train.dynamic:EpochWords.lists",
     ),
     "encoder": (
-        "minnmt.model.encoder:*",
-        "minnmt.nn.start_state:*",
-        "minnmt.search.fast:FastSteps.encode",
-        "minnmt.search.fast:FastSteps.first_states",
+        "model.encoder:*",
+        "nn.start_state:*",
+        "search.fast:FastSteps.encode",
+        "search.fast:FastSteps.first_states",
     ),
-    "GRU": ("minnmt.nn.gru:*", "minnmt.nn.conditional_gru:*", "minnmt.search.fast:FastSteps.*_cell"),
-    "attention": ("minnmt.nn.attention:*", "minnmt.search.fast:FastSteps.attention*"),
-    "readout": ("minnmt.nn.readout:*", "minnmt.search.fast:FastSteps.readout"),
-    "softmax": ("minnmt.nn.softmax:*", "minnmt.nn.list_softmax:list_*", "minnmt.search.fast:FastSteps.choose"),
-    "Adam": ("minnmt.train.adam:Adam.update",),
+    "GRU": ("nn.gru:*", "nn.conditional_gru:*", "search.fast:FastSteps.first_cell", "search.stages:gru_cell"),
+    "attention": ("nn.attention:*", "search.fast:FastSteps.attention_memory", "search.stages:attend"),
+    "readout": ("nn.readout:*", "search.fast:FastSteps.readout"),
+    "softmax": ("nn.softmax:*", "nn.list_softmax:list_*", "search.fast:FastSteps.choose"),
+    "Adam": ("train.adam:Adam.update",),
     "bookkeeping": (  # what is left of an update, and of a translation
-        "minnmt.train.updates:Updater.shares",
-        "minnmt.train.updates:Updater.update",
-        "minnmt.train.adam:clip_gradients",
-        "minnmt.train.run:Run.count",
-        "minnmt.search.translate:Translator.translate",
-        "minnmt.search.batch_beam:batch_beam_search",
-        "minnmt.search.beam:beam_search",
+        "train.updates:Updater.shares",
+        "train.updates:Updater.update",
+        "train.adam:clip_gradients",
+        "train.run:Run.count",
+        "search.translate:Translator.translate",
+        "search.batch_beam:batch_beam_search",
+        "search.beam:beam_search",
     ),
 }
 KEEPS_ALL = "encoder"
@@ -116,7 +116,7 @@ def find_functions(place):
     """A place as in FUNCTIONS -> [(module or class, function)]; what a module has imported is not its own."""
     module_name, path = place.split(":")
     *classes, pattern = path.split(".")
-    module = import_module(module_name)
+    module = import_module(f"{__package__}.{module_name}")
     holder = functools.reduce(getattr, classes, module)
     own = [f for f in vars(holder).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
     return [(holder, function) for function in own if fnmatch(function.__name__, pattern)]

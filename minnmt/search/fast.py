@@ -122,8 +122,8 @@ class FastSteps:
         """
         word = self.trg_words(words)
         middle, products = self.first_cell(word, self.s[parents])
-        alpha, context = self.attention(products, sentence)
-        self.s = self.second_cell(context, products, middle)
+        alpha, context = attend(products, sentence, self.memory, self.lengths, self.p.v)  # (6), (24)
+        self.s = gru_cell(context, products, middle)  # (10)
         o = self.readout(word, context)
         return *self.choose(o, sentence, ending, n), alpha
 
@@ -131,14 +131,6 @@ class FastSteps:
         """-> s' (N,H) (3), and what is multiplied with it (N,3H+C)."""
         middle = gru_cell(word, self.p.state(s), s)
         return middle, self.p.middle(middle)
-
-    def attention(self, products, sentence):
-        """-> alpha (N,S) (6), context (N,3H+E), projected (24)."""
-        return attend(products, sentence, self.memory, self.lengths, self.p.v)
-
-    def second_cell(self, context, products, middle):
-        """-> s (N,H) (10)."""
-        return gru_cell(context, products, middle)
 
     def readout(self, word, context):
         """-> o (N,E) (11)."""

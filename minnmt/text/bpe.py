@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from ..errors import UserError
-from ..files import read_text, write_atomically
+from ..files import read_text
 
 END = "</w>"  # closes the last symbol of a word
 SEPARATOR = "@@"  # closes every unit that its word continues after
@@ -144,13 +144,8 @@ class PairTable:
 
 
 def format_codes(merges: Iterable[Pair]) -> str:
-    """The merges as subword-nmt writes them, byte for byte."""
+    """The text of a codes file, as subword-nmt writes it, byte for byte."""
     return HEADER + "\n" + "".join(f"{first} {second}\n" for first, second in merges)
-
-
-def write_codes(merges: Iterable[Pair], path: str | os.PathLike) -> None:
-    """Write a codes file."""
-    write_atomically(path, format_codes(merges))
 
 
 def read_codes(path: str | os.PathLike) -> list[Pair]:

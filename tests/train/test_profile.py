@@ -54,7 +54,7 @@ def here(monkeypatch):
 
 
 def named(**stages):
-    return {stage: tuple(f"minnmt.here:{name}" for name in names) for stage, names in stages.items()}
+    return {stage: tuple(f"here:{name}" for name in names) for stage, names in stages.items()}
 
 
 def test_what_another_stage_does_is_not_the_callers_time(here):
@@ -104,7 +104,7 @@ def test_no_function_has_two_stages():
 
 
 def test_what_a_module_has_imported_is_not_its_own():
-    names = [function.__name__ for _, function in find_functions("minnmt.model.encoder:*")]
+    names = [function.__name__ for _, function in find_functions("model.encoder:*")]
     assert names == ["encoder_forward", "encoder_backward"]
 
 
