@@ -27,12 +27,7 @@ FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands
         "train.dynamic:BatchWords.lists",
         "train.dynamic:EpochWords.lists",
     ),
-    "encoder": (
-        "model.encoder:*",
-        "nn.start_state:*",
-        "search.fast:FastSteps.encode",
-        "search.fast:FastSteps.first_states",
-    ),
+    "encoder": ("model.encoder:*", "nn.start_state:*", "search.fast:FastSteps.encode"),
     "GRU": ("nn.gru:*", "nn.conditional_gru:*", "search.fast:FastSteps.first_cell", "search.stages:gru_cell"),
     "attention": ("nn.attention:*", "search.fast:FastSteps.attention_memory", "search.stages:attend"),
     "readout": ("nn.readout:*", "search.fast:FastSteps.readout"),

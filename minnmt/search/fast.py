@@ -85,28 +85,23 @@ class FastSteps:
 
     def __init__(self, engine, sentences, lists):
         self.p, self.trg_words = engine.packed, engine.trg_words
-        h = self.encode(sentences, engine.src_words)
-        self.s = self.first_states(h)
+        h, self.s = self.encode(sentences, engine.src_words)
         self.memory = self.attention_memory(h)
         softmax = self.p.softmax
         self.listed = None if lists is None else gather_lists(lists, softmax)
         self.all_words = Product(softmax.W[None], softmax.b)
 
     def encode(self, sentences, src_words):
-        """B lists of source ids -> annotations h (B,S,C) (3), zero beyond a sentence's end."""
+        """B lists of source ids -> annotations h (B,S,C) (3), zero beyond a sentence's end; s_0 (B,H)."""
         src_ids, src_mask = pad(sentences)
         self.lengths = src_mask.sum(axis=0).astype(np.int64)
         inputs = src_words(src_ids.T.reshape(-1)).reshape(*src_ids.T.shape, -1)
+        u_forward, u_backward = self.p.u_forward, self.p.u_backward
         if len(inputs) <= FEW_SENTENCES:
-            return read_sentences(inputs, self.lengths, self.p.u_forward.weights, self.p.u_backward.weights)
-        H, positions = inputs.shape[2] // 6, range(inputs.shape[1])
-        forwards = read_together(inputs[:, :, : 3 * H], self.lengths, self.p.u_forward, positions)
-        backwards = read_together(inputs[:, :, 3 * H :], self.lengths, self.p.u_backward, reversed(positions))
-        return np.concatenate([forwards, backwards], axis=2)
-
-    def first_states(self, h):
-        """h (B,S,C) -> s_0 (B,H) (4)."""
-        return np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))
+            h = read_sentences(inputs, self.lengths, u_forward.weights, u_backward.weights)
+        else:
+            h = read_together(inputs, self.lengths, u_forward, u_backward)
+        return h, np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))  # (4)
 
     def attention_memory(self, h):
         """h (B,S,C) -> memory (B,S,C+3H+E): each position's part of attention's hidden layer, and its values (24)."""
@@ -148,16 +143,20 @@ class FastSteps:
         return listed.ids[sentence[:, None], places], logps
 
 
-def read_together(inputs, lengths, u, positions):
-    """One GRU reads many sentences side by side: inputs (B,S,3H), Product u (3H,H) -> its states (B,S,H).
+def read_together(inputs, lengths, u_forward, u_backward):
+    """What read_sentences does, for many sentences side by side; the GRUs' recurrent weights are Products (3H,H).
 
     The longest come first, so that the sentences which have a word at position i are the first of them.
     """
-    (B, S), H = inputs.shape[:2], inputs.shape[2] // 3
-    order = np.argsort(-lengths, kind="stable")
-    h, state = np.zeros((B, S, H), inputs.dtype), np.zeros((B, H), inputs.dtype)
-    for i in positions:
-        rows = order[lengths[order] > i]
-        before = state[: len(rows)]
-        h[rows, i] = state[: len(rows)] = gru_cell(inputs[rows, i], u(before), before)
+    (B, S), H = inputs.shape[:2], inputs.shape[2] // 6
+    order, h = np.argsort(-lengths, kind="stable"), np.zeros((B, S, 2 * H), inputs.dtype)
+    for u, x, out, positions in (
+        (u_forward, inputs[:, :, : 3 * H], h[:, :, :H], range(S)),
+        (u_backward, inputs[:, :, 3 * H :], h[:, :, H:], reversed(range(S))),
+    ):
+        state = np.zeros((B, H), inputs.dtype)
+        for i in positions:
+            rows = order[lengths[order] > i]
+            before = state[: len(rows)]
+            out[rows, i] = state[: len(rows)] = gru_cell(x[rows, i], u(before), before)
     return h
