@@ -5,25 +5,28 @@ The equations are in minnmt/nn/attention.py.
 
 import numpy as np
 
-from .functions import tanh
-from .jit import kernel
-
-ONE = np.float32(1)
-ZERO = np.float32(0)
+from .functions import ONE, ZERO, tanh
+from .jit import device_function, kernel
 
 
 @kernel
 def attention_energy(h_proj, s_proj, v):
     """Fast because the hidden layer (S,B,C) is never written to memory, and tanh is vectorised."""
-    S, B, C = h_proj.shape
-    energy = np.empty((S, B), np.float32)
+    S, B, _ = h_proj.shape
+    energies = np.empty((S, B), np.float32)
     for i in range(S):
         for b in range(B):
-            total = ZERO
-            for k in range(C):
-                total += tanh(h_proj[i, b, k] + s_proj[b, k]) * v[k]
-            energy[i, b] = total
-    return energy
+            energies[i, b] = energy(h_proj[i, b], s_proj[b], v)
+    return energies
+
+
+@device_function
+def energy(h_proj, s_proj, v):
+    """Of one position."""
+    total = ZERO
+    for k in range(len(v)):
+        total += tanh(h_proj[k] + s_proj[k]) * v[k]
+    return total
 
 
 @kernel
@@ -55,9 +58,15 @@ def attention_context(alpha, h):
     c = np.zeros((B, C), np.float32)
     for b in range(B):
         for i in range(S):
-            for k in range(C):
-                c[b, k] += alpha[i, b] * h[i, b, k]
+            add_scaled(alpha[i, b], h[i, b], c[b])
     return c
+
+
+@device_function
+def add_scaled(scale, x, out):
+    """out += scale * x."""
+    for k in range(len(out)):
+        out[k] += scale * x[k]
 
 
 @kernel

@@ -8,13 +8,11 @@ their shapes and equations, are in minnmt/search/stages.py.
 import numba
 import numpy as np
 
-from .functions import exp, tanh
+from .attention import add_scaled, energy
+from .functions import LOW, ZERO, exp, softmax, tanh
 from .gates import gated
 from .jit import device_function, kernel
 from .products import add_one_row
-
-ZERO = np.float32(0)
-LOW = np.float32(-np.inf)
 
 
 @kernel
@@ -80,39 +78,13 @@ def attend(products, sentence, memory, lengths, v):
     for n in numba.prange(N):
         b = sentence[n]
         length = lengths[b]
-        softmax(alpha[n, :length])
+        softmax(alpha[n, :length], alpha[n, :length].max())
         alpha[n, length:] = ZERO
         out = context[n]
         out[:] = ZERO
         for i in range(length):
             add_scaled(alpha[n, i], memory[b, i, C:], out)
     return alpha, context
-
-
-@device_function
-def energy(hidden, s, v):
-    total = ZERO
-    for j in range(len(v)):
-        total += tanh(hidden[j] + s[j]) * v[j]
-    return total
-
-
-@device_function
-def softmax(x):
-    """In place."""
-    largest = x.max()
-    total = ZERO
-    for i in range(len(x)):
-        x[i] = exp(x[i] - largest)
-        total += x[i]
-    for i in range(len(x)):
-        x[i] /= total
-
-
-@device_function
-def add_scaled(scale, x, out):
-    for j in range(len(out)):
-        out[j] += scale * x[j]
 
 
 @kernel

@@ -7,10 +7,8 @@ both. Gates hold r in their first half, u in their second.
 
 import numpy as np
 
-from .functions import sigmoid, tanh
+from .functions import ONE, sigmoid, tanh
 from .jit import device_function, kernel
-
-ONE = np.float32(1)
 
 
 @device_function

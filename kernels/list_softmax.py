@@ -3,11 +3,11 @@
 import numba
 import numpy as np
 
+from .functions import LOW
 from .jit import kernel
 from .products import add_columns
 
 LIST_PARTS = 4  # of a sentence's list, for threads that share the kernel
-LOW = np.float32(-np.inf)
 
 
 @kernel(parallel=True)

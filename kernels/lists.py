@@ -11,14 +11,10 @@ from .jit import device_function, kernel
 @kernel
 def best_cells(scores, indptr, n, least):
     """Fast, because every row is sorted alone, while it is in the cache."""
-    n_rows, lowest = len(indptr) - 1, np.float32(least)
-    most = 0
-    for row in range(n_rows):
-        most += min(n, indptr[row + 1] - indptr[row])
-    cells, best_indptr = np.empty(most, np.int64), np.empty(n_rows + 1, np.int64)
+    lowest = np.float32(least)
+    cells, best_indptr = np.empty(np.minimum(np.diff(indptr), n).sum(), np.int64), np.zeros_like(indptr)
     n_best = 0
-    for row in range(n_rows):
-        best_indptr[row] = n_best
+    for row in range(len(indptr) - 1):
         begin = indptr[row]
         order = np.argsort(-scores[begin : indptr[row + 1]], kind="mergesort")
         for k in order[: min(n, len(order))]:
@@ -26,7 +22,7 @@ def best_cells(scores, indptr, n, least):
                 break
             cells[n_best] = begin + k
             n_best += 1
-    best_indptr[n_rows] = n_best
+        best_indptr[row + 1] = n_best
     return cells[:n_best], best_indptr
 
 

@@ -6,11 +6,8 @@ stays in the processor's cache for all that is done to it.
 
 import numpy as np
 
-from .functions import exp
+from .functions import ONE, softmax
 from .jit import kernel
-
-ONE = np.float32(1)
-ZERO = np.float32(0)
 
 
 @kernel
@@ -28,14 +25,7 @@ def softmax_nll(scores, b, targets):
             row[k] += b[k]
             largest = max(largest, row[k])
         target_logit = row[targets[n]] - largest
-        total = ZERO
-        for k in range(K):
-            row[k] = exp(row[k] - largest)
-            total += row[k]
-        scale = ONE / total
-        for k in range(K):
-            row[k] *= scale
-        nll[n] = np.log(total) - target_logit
+        nll[n] = np.log(softmax(row, largest)) - target_logit
     return nll, scores
 
 

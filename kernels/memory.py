@@ -3,10 +3,10 @@
 import numba
 import numpy as np
 
+from .functions import ZERO
 from .jit import kernel
 
 PARTS = 16
-ZERO = np.float32(0)
 
 
 @kernel(parallel=True)

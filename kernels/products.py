@@ -13,9 +13,9 @@ Weights may be 16-bit integers with a scale for each row: half as much to read. 
 import numba
 import numpy as np
 
+from .functions import ZERO
 from .jit import device_function, kernel
 
-ZERO = np.float32(0)
 GROUP = 5  # rows of x that are multiplied together
 SHARES = 16  # of the weights, for threads that share the kernel
 BLOCK = 32  # rows of w that all rows of x are multiplied with before the next are read; twice, from both halves

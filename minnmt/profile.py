@@ -8,103 +8,81 @@ threads, under the stage that hands it out, and waiting for them is nobody's tim
 
 import contextlib
 import functools
+import inspect
 import sys
 import threading
 import time
+from collections import Counter
+from fnmatch import fnmatch
 from importlib import import_module
+from itertools import chain
 
-FUNCTIONS = {
+from . import threads
+
+FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands for any letters
     "selection": (
-        "minnmt.align.selector:Selector.lists",
-        "minnmt.align.selector:FrequentSelector.lists",
-        "minnmt.nn.list_softmax:gather_lists",
-        "minnmt.train.dynamic:BatchWords.lists",
-        "minnmt.train.dynamic:EpochWords.lists",
+        "align.selector:Selector.lists",
+        "align.selector:FrequentSelector.lists",
+        "nn.list_softmax:gather_lists",
+        "train.dynamic:BatchWords.lists",
+        "train.dynamic:EpochWords.lists",
     ),
-    "encoder": (
-        "minnmt.model.encoder:encoder_forward",
-        "minnmt.model.encoder:encoder_backward",
-        "minnmt.nn.gru:gru_sequence_forward",
-        "minnmt.nn.gru:gru_sequence_backward",
-        "minnmt.nn.start_state:start_state_forward",
-        "minnmt.nn.start_state:start_state_backward",
-        "minnmt.search.fast:FastSteps.encode",
-        "minnmt.search.fast:FastSteps.first_states",
-    ),
-    "GRU": (
-        "minnmt.nn.gru:gru_inputs_forward",
-        "minnmt.nn.gru:gru_inputs_backward",
-        "minnmt.nn.gru:gru_step_forward",
-        "minnmt.nn.gru:gru_step_backward",
-        "minnmt.nn.gru:gru_add_weight_grads",
-        "minnmt.nn.conditional_gru:context_cell_forward",
-        "minnmt.nn.conditional_gru:context_cell_backward",
-        "minnmt.nn.conditional_gru:context_cell_add_weight_grads",
-        "minnmt.search.fast:FastSteps.first_cell",
-        "minnmt.search.fast:FastSteps.second_cell",
-    ),
-    "attention": (
-        "minnmt.nn.attention:attention_memory_forward",
-        "minnmt.nn.attention:attention_memory_backward",
-        "minnmt.nn.attention:attention_forward",
-        "minnmt.nn.attention:attention_backward",
-        "minnmt.search.fast:FastSteps.project",
-        "minnmt.search.fast:FastSteps.attention",
-    ),
-    "readout": (
-        "minnmt.nn.readout:readout_forward",
-        "minnmt.nn.readout:readout_backward",
-        "minnmt.search.fast:FastSteps.readout",
-    ),
-    "softmax": (
-        "minnmt.nn.softmax:log_softmax",
-        "minnmt.nn.softmax:softmax_loss_forward",
-        "minnmt.nn.softmax:softmax_loss_backward",
-        "minnmt.nn.list_softmax:list_log_softmax",
-        "minnmt.search.fast:FastSteps.choose",
-    ),
-    "Adam": ("minnmt.train.adam:Adam.update",),
+    "encoder": ("model.encoder:*", "nn.start_state:*", "search.fast:FastSteps.encode"),
+    "GRU": ("nn.gru:*", "nn.conditional_gru:*", "search.fast:FastSteps.first_cell", "search.stages:gru_cell"),
+    "attention": ("nn.attention:*", "search.fast:FastSteps.attention_memory", "search.stages:attend"),
+    "readout": ("nn.readout:*", "search.fast:FastSteps.readout"),
+    "softmax": ("nn.softmax:*", "nn.list_softmax:list_*", "search.fast:FastSteps.choose"),
+    "Adam": ("train.adam:Adam.update",),
     "bookkeeping": (  # what is left of an update, and of a translation
-        "minnmt.train.updates:Updater.shares",
-        "minnmt.train.updates:Updater.update",
-        "minnmt.train.adam:clip_gradients",
-        "minnmt.train.run:Run.count",
-        "minnmt.search.translate:Translator.translate",
-        "minnmt.search.batch_beam:batch_beam_search",
-        "minnmt.search.beam:beam_search",
+        "train.updates:Updater.shares",
+        "train.updates:Updater.update",
+        "train.adam:clip_gradients",
+        "train.run:Run.count",
+        "search.translate:Translator.translate",
+        "search.batch_beam:batch_beam_search",
+        "search.beam:beam_search",
     ),
 }
 KEEPS_ALL = "encoder"
-IN_POOL = "minnmt.threads:in_pool"
 WAITING = "waiting"
 
 
 @contextlib.contextmanager
 def take_profile(functions=FUNCTIONS, clock=time.perf_counter):
     """Yields a dictionary, which has {stage: seconds} at the end: all threads added up, the stages in their order."""
-    profile, seconds = Profile(clock), {}
+    each_thread, seconds = [], {}
+    profile = Profile(clock, each_thread)
     with contextlib.ExitStack() as stack:
-        for stage, names in functions.items():
-            for name in names:
-                stack.enter_context(replaced(name, functools.partial(profile.watched, stage=stage)))
-        stack.enter_context(replaced(IN_POOL, profile.watched_pool))
+
+        def replace(holder, old, new):
+            swap(holder, old, new)
+            stack.callback(swap, holder, new, old)
+
+        for stage, places in functions.items():
+            for holder, function in chain.from_iterable(map(find_functions, places)):
+                replace(holder, function, profile.watched(function, stage))
+        replace(threads, threads.in_pool, profile.watched_pool(threads.in_pool))
         yield seconds
-    seconds.update(profile.sums(functions))
+    total = sum(each_thread, Counter())
+    seconds.update({stage: total[stage] for stage in functions if stage in total})
 
 
-class Profile:
-    """Clocks, one for each thread."""
+class Profile(threading.local):
+    """What a thread is doing, since when, and the seconds of what it did before; every thread has its own."""
 
-    def __init__(self, clock):
-        self.clock, self.threads, self.thread = clock, [], threading.local()
+    def __init__(self, clock, each_thread):
+        self.clock, self.stage, self.since, self.seconds = clock, None, 0.0, Counter()
+        each_thread.append(self.seconds)
 
     def watched(self, function, stage):
         """The function, with its time booked under the stage."""
 
         @functools.wraps(function)
         def call(*arguments, **named):
-            before = self.stage()
-            self.switch(before if before == KEEPS_ALL else stage)
+            before = self.stage
+            if before in (stage, KEEPS_ALL):
+                return function(*arguments, **named)
+            self.switch(stage)
             try:
                 return function(*arguments, **named)
             finally:
@@ -116,58 +94,33 @@ class Profile:
         """in_pool, with the work booked in the threads that do it."""
 
         def call(pool, function, *arguments):
-            stage = self.stage()
-            work = self.watched(function, stage) if stage else function
+            work = self.watched(function, self.stage) if self.stage else function
             return self.watched(in_pool, WAITING)(pool, work, *arguments)
 
         return call
 
-    def stage(self):
-        """What this thread is doing; None if it is nothing that is booked."""
-        return getattr(self.thread, "stage", None)
-
     def switch(self, stage):
         """Book the time since the last switch under this thread's stage; go on with another."""
-        now, before = self.clock(), self.stage()
-        if not hasattr(self.thread, "seconds"):
-            self.thread.seconds = {}
-            self.threads.append(self.thread.seconds)
-        if before:
-            self.thread.seconds[before] = self.thread.seconds.get(before, 0.0) + now - self.thread.last
-        self.thread.stage, self.thread.last = stage, now
-
-    def sums(self, stages):
-        """-> {stage: seconds} of those that were met."""
-        met = [stage for stage in stages if any(stage in seconds for seconds in self.threads)]
-        return {stage: sum(seconds.get(stage, 0.0) for seconds in self.threads) for stage in met}
+        now = self.clock()
+        if self.stage:
+            self.seconds[self.stage] += now - self.since
+        self.stage, self.since = stage, now
 
 
-@contextlib.contextmanager
-def replaced(name, make):
-    """Put make(function) in the place of the function "module:function" or "module:Class.method", for a while."""
-    holder, function_name = find_holder(name)
-    original = getattr(holder, function_name)
-    new = make(original)
-    swap(holder, original, new)
-    try:
-        yield
-    finally:
-        swap(holder, new, original)
-
-
-def find_holder(name):
-    """ "module:function" -> (module, "function"), "module:Class.method" -> (class, "method")."""
-    module, path = name.split(":")
-    *classes, function_name = path.split(".")
-    return functools.reduce(getattr, classes, import_module(module)), function_name
+def find_functions(place):
+    """A place as in FUNCTIONS -> [(module or class, function)]; what a module has imported is not its own."""
+    module_name, path = place.split(":")
+    *classes, pattern = path.split(".")
+    module = import_module(f"{__package__}.{module_name}")
+    holder = functools.reduce(getattr, classes, module)
+    own = [f for f in vars(holder).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
+    return [(holder, function) for function in own if fnmatch(function.__name__, pattern)]
 
 
 def swap(holder, old, new):
     """In a class, or in all modules: those of minnmt that have imported a function, and a notebook."""
-    holders = [holder]
-    if not isinstance(holder, type):
-        holders = [module for name, module in list(sys.modules.items()) if name.split(".")[0] in ("minnmt", "__main__")]
-    for each in holders:
+    modules = [module for name, module in list(sys.modules.items()) if name.split(".")[0] in ("minnmt", "__main__")]
+    for each in [holder, *modules]:
         for name in [name for name, value in vars(each).items() if value is old]:
             setattr(each, name, new)
 

@@ -11,13 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..nn.attention import (
-    AttentionCache,
-    Memory,
-    attention_backward,
-    attention_forward,
-    attention_memory_backward,
-)
+from ..nn.attention import AttentionCache, Memory, attention_backward, attention_forward, attention_memory_backward
 from ..nn.conditional_gru import (
     ContextCellCache,
     ContextCellGrads,
@@ -106,9 +100,7 @@ def decoder_backward(dstates, dcontexts, cache, p, g):
     dh_proj = np.zeros_like(cache.memory.h_proj)
     grads = [None] * T
     for t in reversed(range(T)):
-        ds, grads[t] = decoder_step_backward(
-            dstates[t] + ds, dcontexts[t], cache.steps[t], cache.memory, p, g, dh_proj
-        )
+        ds, grads[t] = decoder_step_backward(dstates[t] + ds, dcontexts[t], cache.steps[t], cache.memory, p, g, dh_proj)
     dx_gates, dx_cand, dh_cand, ds_proj, dc = (np.stack([step[i] for step in grads]) for i in range(5))
     # the weights serve every step: one product over all T*B rows gives each gradient
     s_prev = np.concatenate([step.gru.h_prev for step in cache.steps])

@@ -112,9 +112,7 @@ def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
     states, contexts, alphas, decoder_cache = decoder_forward(y, s0, memory, params)
     o, readout_cache = readout_forward(flat(states), flat(y), flat(contexts), params.readout)
     o, dropped["o"] = dropout(o)
-    nll, loss_cache = word_loss_forward(
-        o, batch.trg_ids.reshape(-1), batch.trg_mask.reshape(-1), params.softmax, ids
-    )
+    nll, loss_cache = word_loss_forward(o, batch.trg_ids.reshape(-1), batch.trg_mask.reshape(-1), params.softmax, ids)
     cache = NetworkCache(
         batch.src_ids, batch.trg_ids[:-1], encoder_cache, start_cache,
         decoder_cache, readout_cache, loss_cache, dropped,

@@ -10,27 +10,18 @@ import numpy as np
 
 from ..arrays import ArrayFile, save_arrays
 from ..errors import UserError
-from ..nn.attention import Attention
-from ..nn.conditional_gru import ContextCell
-from ..nn.gru import GRU
-from ..nn.readout import Readout
-from ..nn.softmax import Softmax
-from ..nn.start_state import StartState
-from .parameters import Parameters
+from .parameters import from_named, named_arrays
 
 # our name, stored name, stored shape, and how the file holds it if not as we do: "transpose", or "column" for (n,1)
-GRU_TABLE = [
-    ("W", "W", "E 2H"), ("b", "b", "2H"), ("U", "U", "H 2H"),
-    ("Wx", "Wx", "E H"), ("bx", "bx", "H"), ("Ux", "Ux", "H H"),
-]  # fmt: skip
+GRU_SHAPES = {"W": "E 2H", "b": "2H", "U": "H 2H", "Wx": "E H", "bx": "H", "Ux": "H H"}
 TABLE = [
     ("src_embedding", "Wemb", "Vs E", ""),
     ("trg_embedding", "Wemb_dec", "Vt E", ""),
-    *((f"encoder_forward.{ours}", f"encoder_{theirs}", shape, "") for ours, theirs, shape in GRU_TABLE),
-    *((f"encoder_backward.{ours}", f"encoder_r_{theirs}", shape, "") for ours, theirs, shape in GRU_TABLE),
+    *((f"encoder_forward.{name}", f"encoder_{name}", shape, "") for name, shape in GRU_SHAPES.items()),
+    *((f"encoder_backward.{name}", f"encoder_r_{name}", shape, "") for name, shape in GRU_SHAPES.items()),
     ("start.W", "ff_state_W", "C H", ""),
     ("start.b", "ff_state_b", "H", ""),
-    *((f"decoder_gru.{ours}", f"decoder_{theirs}", shape, "") for ours, theirs, shape in GRU_TABLE),
+    *((f"decoder_gru.{name}", f"decoder_{name}", shape, "") for name, shape in GRU_SHAPES.items()),
     ("decoder_cell.U", "decoder_U_nl", "H 2H", ""),
     ("decoder_cell.b", "decoder_b_nl", "2H", ""),
     ("decoder_cell.Ux", "decoder_Ux_nl", "H H", ""),
@@ -66,36 +57,21 @@ UNSUPPORTED = [
 
 def to_stored(params):
     """Parameters -> {stored name: array}, in the table's order."""
-    arrays = {}
+    named, arrays = dict(named_arrays(params)), {}
     for ours, stored, _, layout in TABLE:
-        array = _get(params, ours)
+        array = named[ours]
         arrays[stored] = array.T if layout == "transpose" else array[:, None] if layout == "column" else array
     return arrays
 
 
 def from_stored(arrays):
     """{stored name: array} -> Parameters. The arrays keep their float type; shapes are the caller's concern."""
-    ours_to_array = {}
+    named = {}
     for ours, stored, _, layout in TABLE:
         array = arrays[stored]
         array = array.T if layout == "transpose" else array[:, 0] if layout == "column" else array
-        ours_to_array[ours] = np.ascontiguousarray(array)
-
-    def group(cls, name):
-        return cls(**{key.split(".")[1]: a for key, a in ours_to_array.items() if key.startswith(name + ".")})
-
-    return Parameters(
-        src_embedding=ours_to_array["src_embedding"],
-        trg_embedding=ours_to_array["trg_embedding"],
-        encoder_forward=group(GRU, "encoder_forward"),
-        encoder_backward=group(GRU, "encoder_backward"),
-        start=group(StartState, "start"),
-        decoder_gru=group(GRU, "decoder_gru"),
-        attention=group(Attention, "attention"),
-        decoder_cell=group(ContextCell, "decoder_cell"),
-        readout=group(Readout, "readout"),
-        softmax=group(Softmax, "softmax"),
-    )
+        named[ours] = np.ascontiguousarray(array)
+    return from_named(named)
 
 
 def save_parameters(path, params):
@@ -166,9 +142,3 @@ def read_parameters(file, sizes, prefix="", least=None):
         if not np.isfinite(arrays[stored]).all():
             raise UserError(f"{file.path}: the array {name} holds numbers too large for float32; {file.remedy}")
     return from_stored(arrays)
-
-
-def _get(params, dotted):
-    for part in dotted.split("."):
-        params = getattr(params, part)
-    return params

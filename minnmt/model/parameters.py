@@ -46,6 +46,15 @@ def named_arrays(tree, prefix=""):
             yield prefix + field.name, value
 
 
+def from_named(arrays, cls=Parameters, prefix=""):
+    """{"encoder_forward.W": array, ...} -> Parameters: the way back from named_arrays."""
+    values = []
+    for field in fields(cls):
+        name = prefix + field.name
+        values.append(from_named(arrays, field.type, name + ".") if is_dataclass(field.type) else arrays[name])
+    return cls(*values)
+
+
 def map_arrays(f, tree):
     """A new object of the same classes with f applied to every array."""
     values = (getattr(tree, field.name) for field in fields(tree))

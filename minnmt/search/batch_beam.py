@@ -15,6 +15,7 @@ import numpy as np
 
 from ..text.vocab import EOS
 from .beam import Hypothesis
+from .fast import FastSteps
 
 NO_WORD = -1  # what comes before the first
 
@@ -23,9 +24,8 @@ class Trace(NamedTuple):
     """One step of the search: the extensions that were chosen, a row each, those of one sentence side by side."""
 
     origins: np.ndarray  # (R) the row that each continues, in the Trace of the step before
-    parents: np.ndarray  # (R) the same row as the engine counts them: those that ended are gone
     words: np.ndarray  # (R)
-    alpha: np.ndarray | None  # (N,S) attention when the word was chosen, by parent
+    alpha: np.ndarray | None  # (R,S) attention when the word was chosen
 
 
 class Ended:
@@ -57,7 +57,7 @@ def batch_beam_search(sentences, engine, settings, lists=None):
     With `lists`, B arrays of target ids, ascending and with eos, each sentence is translated with its words alone.
     """
     B, K = len(sentences), settings.beam
-    steps = engine.begin(sentences, lists)
+    steps = FastSteps(engine, sentences, lists)
     longest = np.array([settings.longest(src) for src in sentences])
     ended, trace = Ended(B, settings), []
 
@@ -65,10 +65,10 @@ def batch_beam_search(sentences, engine, settings, lists=None):
     sentence = parents = origins = np.arange(B)
     words, logps = np.full(B, NO_WORD), np.zeros(B)  # float64: a long sum in float32 would round close rivals together
     for t in count():
-        found = steps.step(sentence, parents, words, longest[sentence] == t, K)
-        parents, words, logps = _best_extensions(sentence, logps, *found[:2], K - ended.n)
-        sentence, alpha = sentence[parents], found[2] if settings.keep_attention else None
-        trace.append(Trace(origins[parents], parents, words, alpha))
+        best, more, alpha = steps.step(sentence, parents, words, longest[sentence] == t, K)
+        parents, words, logps = _best_extensions(sentence, logps, best, more, K - ended.n)
+        sentence = sentence[parents]
+        trace.append(Trace(origins[parents], words, alpha[parents] if settings.keep_attention else None))
         over = words == EOS
         if over.any():
             rows = np.flatnonzero(over)
@@ -121,6 +121,6 @@ def _follow(trace, row, n_src):
     for step in reversed(trace):
         ids.append(int(step.words[row]))
         if step.alpha is not None:
-            alphas.append(step.alpha[step.parents[row], :n_src])
+            alphas.append(step.alpha[row, :n_src])
         row = step.origins[row]
     return ids[:0:-1], np.array(alphas[::-1]) if alphas else None

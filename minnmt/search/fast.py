@@ -27,10 +27,6 @@ class FastEngine:
         self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
         self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
 
-    def begin(self, sentences, lists=None):
-        """sentences: B lists of source ids without eos; lists: B arrays of target ids, or None -> FastSteps."""
-        return FastSteps(self, sentences, lists)
-
     def forget_words(self):
         """Project all words anew when they are met, as a new engine does."""
         self.src_words.forget()
@@ -82,34 +78,32 @@ class ProjectedWords:
 
 
 class FastSteps:
-    """One batch on its way: its encoded sentences and the states of its hypotheses."""
+    """One batch on its way: its encoded sentences and the states of its hypotheses.
 
-    def __init__(self, engine, sentences, lists=None):
+    sentences: B lists of source ids without eos; lists: B arrays of target ids, or None.
+    """
+
+    def __init__(self, engine, sentences, lists):
         self.p, self.trg_words = engine.packed, engine.trg_words
-        h = self.encode(sentences, engine.src_words)
-        self.s = self.first_states(h)
-        self.memory = self.project(h)
+        h, self.s = self.encode(sentences, engine.src_words)
+        self.memory = self.attention_memory(h)
         softmax = self.p.softmax
         self.listed = None if lists is None else gather_lists(lists, softmax)
         self.all_words = Product(softmax.W[None], softmax.b)
 
     def encode(self, sentences, src_words):
-        """B lists of source ids -> annotations h (B,S,C) (3), zero beyond a sentence's end."""
+        """B lists of source ids -> annotations h (B,S,C) (3), zero beyond a sentence's end; s_0 (B,H)."""
         src_ids, src_mask = pad(sentences)
         self.lengths = src_mask.sum(axis=0).astype(np.int64)
         inputs = src_words(src_ids.T.reshape(-1)).reshape(*src_ids.T.shape, -1)
+        u_forward, u_backward = self.p.u_forward, self.p.u_backward
         if len(inputs) <= FEW_SENTENCES:
-            return read_sentences(inputs, self.lengths, self.p.u_forward.weights, self.p.u_backward.weights)
-        H, positions = inputs.shape[2] // 6, range(inputs.shape[1])
-        forwards = read_together(inputs[:, :, : 3 * H], self.lengths, self.p.u_forward, positions)
-        backwards = read_together(inputs[:, :, 3 * H :], self.lengths, self.p.u_backward, reversed(positions))
-        return np.concatenate([forwards, backwards], axis=2)
+            h = read_sentences(inputs, self.lengths, u_forward.weights, u_backward.weights)
+        else:
+            h = read_together(inputs, self.lengths, u_forward, u_backward)
+        return h, np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))  # (4)
 
-    def first_states(self, h):
-        """h (B,S,C) -> s_0 (B,H) (4)."""
-        return np.tanh(self.p.start(h.sum(axis=1) / self.lengths[:, None].astype(h.dtype)))
-
-    def project(self, h):
+    def attention_memory(self, h):
         """h (B,S,C) -> memory (B,S,C+3H+E): each position's part of attention's hidden layer, and its values (24)."""
         B, S, C = h.shape
         return self.p.annotation(h.reshape(B * S, C)).reshape(B, S, -1)
@@ -123,8 +117,8 @@ class FastSteps:
         """
         word = self.trg_words(words)
         middle, products = self.first_cell(word, self.s[parents])
-        alpha, context = self.attention(products, sentence)
-        self.s = self.second_cell(context, products, middle)
+        alpha, context = attend(products, sentence, self.memory, self.lengths, self.p.v)  # (6), (24)
+        self.s = gru_cell(context, products, middle)  # (10)
         o = self.readout(word, context)
         return *self.choose(o, sentence, ending, n), alpha
 
@@ -132,14 +126,6 @@ class FastSteps:
         """-> s' (N,H) (3), and what is multiplied with it (N,3H+C)."""
         middle = gru_cell(word, self.p.state(s), s)
         return middle, self.p.middle(middle)
-
-    def attention(self, products, sentence):
-        """-> alpha (N,S) (6), context (N,3H+E), projected (24)."""
-        return attend(products, sentence, self.memory, self.lengths, self.p.v)
-
-    def second_cell(self, context, products, middle):
-        """-> s (N,H) (10)."""
-        return gru_cell(context, products, middle)
 
     def readout(self, word, context):
         """-> o (N,E) (11)."""
@@ -157,16 +143,20 @@ class FastSteps:
         return listed.ids[sentence[:, None], places], logps
 
 
-def read_together(inputs, lengths, u, positions):
-    """One GRU reads many sentences side by side: inputs (B,S,3H), Product u (3H,H) -> its states (B,S,H).
+def read_together(inputs, lengths, u_forward, u_backward):
+    """What read_sentences does, for many sentences side by side; the GRUs' recurrent weights are Products (3H,H).
 
     The longest come first, so that the sentences which have a word at position i are the first of them.
     """
-    (B, S), H = inputs.shape[:2], inputs.shape[2] // 3
-    order = np.argsort(-lengths, kind="stable")
-    h, state = np.zeros((B, S, H), inputs.dtype), np.zeros((B, H), inputs.dtype)
-    for i in positions:
-        rows = order[lengths[order] > i]
-        before = state[: len(rows)]
-        h[rows, i] = state[: len(rows)] = gru_cell(inputs[rows, i], u(before), before)
+    (B, S), H = inputs.shape[:2], inputs.shape[2] // 6
+    order, h = np.argsort(-lengths, kind="stable"), np.zeros((B, S, 2 * H), inputs.dtype)
+    for u, x, out, positions in (
+        (u_forward, inputs[:, :, : 3 * H], h[:, :, :H], range(S)),
+        (u_backward, inputs[:, :, 3 * H :], h[:, :, H:], reversed(range(S))),
+    ):
+        state = np.zeros((B, H), inputs.dtype)
+        for i in positions:
+            rows = order[lengths[order] > i]
+            before = state[: len(rows)]
+            out[rows, i] = state[: len(rows)] = gru_cell(x[rows, i], u(before), before)
     return h

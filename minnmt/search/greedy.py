@@ -12,8 +12,7 @@ from ..text.vocab import EOS
 
 def greedy_search(src, params, max_length):
     """src: the ids of one sentence, without eos -> (ids without eos, sum of log-probabilities)."""
-    src_ids, src_mask = pad([src])
-    s, memory, _ = encode(src_ids, src_mask, params)
+    s, memory, _ = encode(*pad([src]), params)
     y = np.zeros_like(params.trg_embedding[:1])
     words, score = [], 0.0
     while True:

@@ -34,7 +34,7 @@ class Output:
         batch_size = self.translator.batch_size
         chunk = batch_size * (BATCHES_PER_CHUNK if batch_size > 1 else 1)
         if input_path == "-":
-            chunks = stream_lines(1 if batch_size == 1 else chunk)
+            chunks = stream_lines(chunk)
         else:
             text = read_lines(input_path)
             chunks = (text[i : i + chunk] for i in range(0, len(text), chunk))
@@ -49,8 +49,7 @@ class Output:
         self.src_lengths += [len(t.src_units) for t in translations if t.src_units]
         printed = [line for t in translations for line in self._format(t)]
         if self.path == "-":
-            sys.stdout.write("".join(line + "\n" for line in printed))
-            sys.stdout.flush()
+            write_lines("-", printed)
         else:
             self.kept += printed
         if self.alignments_path:

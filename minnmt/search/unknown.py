@@ -5,7 +5,7 @@ The source word is copied, or translated by a table of counts (the model's own, 
 
 import numpy as np
 
-from ..text.bpe import SEPARATOR, join_units
+from ..text.bpe import SEPARATOR, join_units, unit_words
 from ..text.vocab import EOS, UNK
 
 
@@ -54,9 +54,5 @@ class Replacer:
         """The whole word that a source unit is a part of."""
         if not self.model.src.bpe:
             return src_units[position]
-        first = last = position
-        while first > 0 and src_units[first - 1].endswith(SEPARATOR):
-            first -= 1
-        while last < len(src_units) - 1 and src_units[last].endswith(SEPARATOR):
-            last += 1
-        return join_units(src_units[first : last + 1])[0]
+        words = unit_words(src_units)
+        return join_units(unit for unit, word in zip(src_units, words) if word == words[position])[0]

@@ -18,11 +18,11 @@ class Batch(NamedTuple):
     trg_mask: np.ndarray
 
 
-def pad(sentences, dtype=np.float32):
+def pad(sentences):
     """B lists of ids without eos -> ids (S,B), mask (S,B); every sentence ends in eos, unmasked."""
     length = max(map(len, sentences)) + 1
     ids = np.full((length, len(sentences)), EOS, np.int64)
-    mask = np.zeros((length, len(sentences)), dtype)
+    mask = np.zeros(ids.shape, np.float32)
     for b, sentence in enumerate(sentences):
         ids[: len(sentence), b] = sentence
         mask[: len(sentence) + 1, b] = 1

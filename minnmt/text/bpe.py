@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from ..errors import UserError
-from ..files import read_text, write_atomically
+from ..files import read_text
 
 END = "</w>"  # closes the last symbol of a word
 SEPARATOR = "@@"  # closes every unit that its word continues after
@@ -26,11 +26,7 @@ Pair = tuple[str, str]
 
 def count_words(lines: Iterable[str]) -> Counter[str]:
     """How often each token occurs; tokens are separated by single spaces, blank ones do not count."""
-    counts: Counter[str] = Counter()
-    for line in lines:
-        counts.update(line.strip("\r\n ").split(" "))
-    counts.pop("", None)
-    return counts
+    return Counter(token for line in lines for token in line.strip("\r\n ").split(" ") if token)
 
 
 # Three helpers that learning and applying share.
@@ -148,20 +144,13 @@ class PairTable:
 
 
 def format_codes(merges: Iterable[Pair]) -> str:
-    """The merges as subword-nmt writes them, byte for byte."""
+    """The text of a codes file, as subword-nmt writes it, byte for byte."""
     return HEADER + "\n" + "".join(f"{first} {second}\n" for first, second in merges)
-
-
-def write_codes(merges: Iterable[Pair], path: str | os.PathLike) -> None:
-    """Write a codes file."""
-    write_atomically(path, format_codes(merges))
 
 
 def read_codes(path: str | os.PathLike) -> list[Pair]:
     """Read a codes file, ours or subword-nmt's."""
-    remedy = "learn the codes again or restore the file"
-    text = read_text(path)
-    header, *lines = text.rstrip("\n").split("\n")
+    header, *lines = read_text(path).rstrip("\n").split("\n")
     if header.split() != HEADER.split():
         raise UserError(
             f'{path}, line 1: BPE codes must begin with "{HEADER}", found "{header[:40].strip()}": '
@@ -173,7 +162,7 @@ def read_codes(path: str | os.PathLike) -> list[Pair]:
         if len(pair) != 2 or not all(pair):
             raise UserError(
                 f"{path}, line {line_number}: expected two symbols with one space between them, "
-                f'found "{line[:40].strip()}": {remedy}'
+                f'found "{line[:40].strip()}": learn the codes again or restore the file'
             )
         merges.append(pair)
     return merges

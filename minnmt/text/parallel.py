@@ -8,18 +8,16 @@ from .split import Split
 
 def load_split(settings, name):
     """The lines of "train", "dev" or "test"; a run without test files tests on dev."""
-    return whole_split(settings, name).first(settings.pairs or None)
-
-
-def whole_split(settings, name):
-    if settings.src is None:
-        return getattr(embedded_corpus(), name)
     paths = {
         "train": (settings.src, settings.trg),
         "dev": (settings.dev_src, settings.dev_trg),
         "test": (settings.test_src or settings.dev_src, settings.test_trg or settings.dev_trg),
     }[name]
-    return Split(*read_parallel(*paths), name=" and ".join(paths))
+    if settings.src is None:
+        split = getattr(embedded_corpus(), name)
+    else:
+        split = Split(*read_parallel(*paths), name=" and ".join(paths))
+    return split.first(settings.pairs or None)
 
 
 def encode_pairs(split, src_pipeline, trg_pipeline, max_length=None):

@@ -6,7 +6,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from .bpe import BPE, count_words, join_units, learn_bpe, read_codes, unit_words, write_codes
+from ..files import write_atomically
+from .bpe import BPE, count_words, format_codes, join_units, learn_bpe, read_codes, unit_words
 from .tokenizer import detokenize, tokenize
 from .vocab import Vocab, count_tokens
 
@@ -45,7 +46,7 @@ class Pipeline:
         """Write vocab.SIDE.json and, with BPE, bpe.SIDE.codes."""
         self.vocab.save(Path(directory) / f"vocab.{side}.json")
         if self.bpe:
-            write_codes(self.bpe.ranks, Path(directory) / f"bpe.{side}.codes")
+            write_atomically(Path(directory) / f"bpe.{side}.codes", format_codes(self.bpe.ranks))
 
     @classmethod
     def load(cls, vocab_path, codes_path=None, pretokenized=False):

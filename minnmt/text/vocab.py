@@ -5,12 +5,15 @@ spelled like one of them is unknown, never the special itself.
 """
 
 import json
+import re
 from collections import Counter
+from itertools import chain
 
 from ..errors import UserError
 from ..files import read_text, write_atomically
 
 EOS, UNK = 0, 1
+UNWRITABLE = re.compile(r"[\n\r\ud800-\udfff]")  # in a line of UTF-8
 SPECIAL_SPELLINGS = ({"eos", "</s>", "<EOS>", "<eos>"}, {"UNK", "<unk>", "<UNK>", "unk"})
 
 
@@ -70,28 +73,15 @@ class Vocab:
         if [ids[word] for word in words] != list(range(len(words))):
             raise UserError(f"{path}: the ids of a vocabulary must be 0, 1, 2, ... with no gap and none twice")
         for word in words:
-            if "\n" in word or "\r" in word or not word.isprintable() and not _encodable(word):
+            if UNWRITABLE.search(word):
                 raise UserError(f"{path}: the word {word!r} (id {ids[word]}) cannot be written as text in a line")
         for i, (name, spellings) in enumerate(zip(("end of sentence", "unknown word"), SPECIAL_SPELLINGS)):
             if len(words) <= i or words[i] not in spellings:
                 found = repr(words[i]) if len(words) > i else "nothing"
-                raise UserError(
-                    f"{path}: id {i} must be the {name} ({' or '.join(sorted(spellings))}), found {found}"
-                )
+                raise UserError(f"{path}: id {i} must be the {name} ({' or '.join(sorted(spellings))}), found {found}")
         return cls(words)
-
-
-def _encodable(word):
-    try:
-        word.encode("utf-8")
-        return True
-    except UnicodeEncodeError:
-        return False
 
 
 def count_tokens(sentences):
     """Token lists -> Counter."""
-    counts = Counter()
-    for tokens in sentences:
-        counts.update(tokens)
-    return counts
+    return Counter(chain.from_iterable(sentences))

@@ -17,7 +17,6 @@ from minnmt.text.bpe import (
     learn_bpe,
     read_codes,
     unit_words,
-    write_codes,
 )
 
 # Few letters make many ties and overlaps; parts of "</w>" and the backslash might be taken for the mark.
@@ -167,7 +166,7 @@ def test_files_go_both_ways(subword_nmt, tmp_path):
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     theirs.write_text(codes.getvalue(), encoding="utf-8", newline="\n")
     merges = learn_bpe(count_words(TEXTS["german"].split("\n")), 100)
-    write_codes(merges, ours)
+    ours.write_text(format_codes(merges), encoding="utf-8", newline="")
     assert ours.read_bytes() == theirs.read_bytes()
     assert read_codes(theirs) == read_codes(str(ours)) == merges
     tokens = TEXTS["german"].split()
@@ -176,7 +175,7 @@ def test_files_go_both_ways(subword_nmt, tmp_path):
 
 
 def test_codes_without_merges_and_with_windows_line_ends(tmp_path):
-    write_codes([], tmp_path / "empty")
+    (tmp_path / "empty").write_text(format_codes([]))
     assert read_codes(tmp_path / "empty") == []
     (tmp_path / "windows").write_bytes("#version: 0.2\r\nä b</w>\r\n".encode())
     assert read_codes(tmp_path / "windows") == [("ä", "b</w>")]
