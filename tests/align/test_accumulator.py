@@ -74,7 +74,7 @@ def test_equals_a_dictionary_of_sums(shapes, buffer, threshold, seed):
     batches = [draw_batch(rng, *shape) for shape in shapes]
     found = accumulate(batches, threshold=threshold, buffer=buffer)
     assert cells(found) == pytest.approx(plain_sums(batches, threshold), rel=1e-6)
-    found.check("counts")
+    assert_sound(found)
     assert (found.n_src, found.n_trg) == (N_SRC, N_TRG)
     for row in range(N_SRC):
         ids, _ = found.row(row)
@@ -141,7 +141,7 @@ def test_shards_add_up_to_the_whole(rng):
     np.testing.assert_array_equal(together.indptr, whole.indptr)
     np.testing.assert_array_equal(together.indices, whole.indices)
     np.testing.assert_allclose(together.data, whole.data, rtol=1e-6)
-    together.check("together")
+    assert_sound(together)
 
 
 @pytest.mark.parametrize("buffer", [1, 4, 10**4])
@@ -194,6 +194,7 @@ import sys
 import numpy as np
 from minnmt.align.accumulator import Accumulator
 from minnmt.text.batches import Batch
+from tests.align.sound import assert_sound
 
 def count(n_batches):
     # random words, each target word attends to one source word: nearly every link is a new cell

@@ -17,6 +17,7 @@ from minnmt.align.links import alignment_error_rate, parse_pharaoh
 from minnmt.align.model1 import pharaoh_lines, train_model1
 from minnmt.errors import UsageError
 from minnmt.files import read_lines
+from tests.align.sound import assert_sound
 
 DATA = Path(os.environ.get("MINNMT_DATA", "no such directory"))
 TRAIN = DATA / "multi30k.de-en" / "train.lc.tok"
@@ -141,7 +142,7 @@ def test_without_the_prior_rows_sum_to_one(rng):
     bitext = Bitext.from_lists([src for src, _ in pairs], [trg for _, trg in pairs], 12, 12)
     table = trained(bitext, alpha=0.0)[0].table
     np.testing.assert_allclose(np.bincount(table.rows, table.data, minlength=12), 1, rtol=1e-5)
-    table.check("table")
+    assert_sound(table)
 
 
 def test_the_diagonal_decides_between_words_that_are_alike():
