@@ -16,6 +16,7 @@ from minnmt.align.counts import Counts
 from minnmt.compiled import reading_mode
 from minnmt.text.batches import Batch, make_batch
 from minnmt.text.vocab import EOS
+from tests.align.sound import assert_sound
 
 ROOT = Path(minnmt.__file__).parent.parent
 N_SRC, N_TRG = 6, 5
@@ -194,7 +195,6 @@ import sys
 import numpy as np
 from minnmt.align.accumulator import Accumulator
 from minnmt.text.batches import Batch
-from tests.align.sound import assert_sound
 
 def count(n_batches):
     # random words, each target word attends to one source word: nearly every link is a new cell
