@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from minnmt import __version__
+from minnmt import __version__, errors
 from minnmt.commands.align_command import align
 from minnmt.commands.audit_command import audit
 from minnmt.commands.bench_command import bench
@@ -48,6 +48,8 @@ def main():
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
+    if os.path.basename(sys.argv[0]) != "cli.py":  # the installed script
+        errors.program = os.path.basename(sys.argv[0])
     signal.signal(signal.SIGTERM, interrupt)
     kernels.on_compile = say_once("compiling kernels for this machine; the next start finds them ready ...")
     try:

@@ -1,5 +1,12 @@
 """The one exception that a user sees: a sentence that says what is wrong, where, and what to do."""
 
+program = "python cli.py"  # how the user has called it; cli.py says so if it was installed
+
+
+def call(arguments):
+    """A command for the user to type: "train -o runs/deen" -> "python cli.py train -o runs/deen"."""
+    return f"{program} {arguments}"
+
 
 class UserError(Exception):
     """A mistake or misfortune outside the program: bad file, full disk, mismatched model. Exit code 1."""

@@ -49,18 +49,6 @@ def decode_text(data, path, first_line=1):
         raise UserError(f"{path}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); {remedy}") from None
 
 
-def stream_lines(chunk):
-    """Standard input as it arrives, in lists of up to `chunk` lines."""
-    lines, number = [], 0
-    for number, data in enumerate(sys.stdin.buffer, start=1):
-        lines.append(decode_text(data, "standard input", number).rstrip("\r\n"))
-        if len(lines) == chunk:
-            yield lines
-            lines = []
-    if lines:
-        yield lines
-
-
 def nothing_to_read():
     """Is standard input a terminal, the null device, or closed?"""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():

@@ -5,7 +5,7 @@ Selectors themselves, the controls among them, are in selector.py. Notebook 07.
 
 from pathlib import Path
 
-from ..errors import UsageError, UserError
+from ..errors import UsageError, UserError, call
 from .accumulator import add_counts
 from .aligners import ALIGNERS
 from .candidates import best_candidates
@@ -49,7 +49,7 @@ def missing(path, directory):
     """What to do about counts that are not there."""
     there = sorted(p.name[len("alignments.") : -len(".npz")] for p in Path(directory or ".").glob("alignments.*.npz"))
     known = f"; beside the model are: {', '.join(there)}" if directory and there else ""
-    align = f"python cli.py align -m {directory}" if directory else "python cli.py align"
+    align = call(f"align -m {directory}" if directory else "align")
     if path.name in ALIGNERS:
         align += f" --method {path.name}"
     return f"{path} does not exist: counts are made by training from its second epoch on, or by {align}{known}"

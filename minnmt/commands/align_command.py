@@ -6,7 +6,7 @@ import os
 import click
 
 from ..align.aligners import ALIGNERS, ITERATING
-from ..errors import UsageError
+from ..errors import UsageError, call
 from . import options as opt
 
 ITERATIONS = 5
@@ -149,4 +149,4 @@ def decode_command(method, directory, options):
     """How to use the counts."""
     model = f"-m {directory}" if directory else f"--npz {options['npz']} ..."
     name = options["output"] or (None if method == "attention" else method)
-    return f"python cli.py decode {model} --topn 100" + (f" --counts {name}" if name else "")
+    return call(f"decode {model} --topn 100" + (f" --counts {name}" if name else ""))

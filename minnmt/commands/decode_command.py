@@ -32,6 +32,10 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
     "--alignment-format", type=click.Choice(["pharaoh", "weights"]),
     help="Word links i-j a line, or all weights as a JSON object a line. [default: pharaoh]",
 )  # fmt: skip
+@click.option(
+    "--on-bad-line", type=click.Choice(["stop", "blank", "copy"]), default="stop", show_default=True,
+    help="A line that is not UTF-8: stop there, or put a blank line or the line itself in its place.",
+)  # fmt: skip
 @opt.search_options
 @click.option(
     "--engine", type=click.Choice(["fast", "float32", "plain"]), default="fast", show_default=True,
@@ -111,13 +115,14 @@ def translate_all(translator, options):
     from ..files import nothing_to_read
     from ..search.output import Output
 
-    output = Output(translator, options["output"], options["alignments"], options["alignment_format"] or "pharaoh")
-    if options["input"] == "-" and nothing_to_read():
-        from ..tasks.validation import decode_test_set
+    files = options["output"], options["alignments"], options["alignment_format"] or "pharaoh"
+    with Output(translator, *files) as output:
+        if options["input"] == "-" and nothing_to_read():
+            from ..tasks.validation import decode_test_set
 
-        click.echo(decode_test_set(translator.model, output), err=True)
-    else:
-        output.translate_stream(options["input"])
+            click.echo(decode_test_set(translator.model, output), err=True)
+        else:
+            output.translate_stream(options["input"], options["on_bad_line"])
     if report := output.list_report():
         click.echo(report, err=True)
 

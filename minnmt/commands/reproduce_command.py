@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from ..errors import UsageError, UserError
+from ..errors import UsageError, UserError, call
 from ..train.settings import Settings
 from .options import (
     DEFAULTS,
@@ -88,7 +88,7 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
         if not any(line.strip() for line in load_split(settings, which).src):
             raise UserError(f"the {which} text has no line with a word in it")
     chosen = ("bpe", "words") if units == "both" else (units,)
-    command = "python cli.py " + shlex.join(sys.argv[1:])
+    command = call(shlex.join(sys.argv[1:]))
     with only_writer(output), tuned(huge=True):
         lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
         for name, table in run_exhibits(names, lab, results, command):

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import UserError
+from ..errors import UserError, call
 from ..files import read_text, write_atomically
 from ..text.pipeline import Pipeline
 from ..text.tokenizer import JOINER
@@ -42,7 +42,7 @@ def load_model(directory):
     if not (directory / "model.npz").exists():
         raise UserError(
             f"{directory} has no model.npz yet: training keeps its first model after the first epoch; "
-            f"continue it with python cli.py train -o {directory} --resume"
+            f"continue it with {call(f'train -o {directory} --resume')}"
         )
     npz, vocabs = directory / "model.npz", (directory / "vocab.src.json", directory / "vocab.trg.json")
     check_sizes(stored_sizes(npz), src, trg, npz, *vocabs)
@@ -55,7 +55,7 @@ def load_text_side(directory):
     if not (directory / "config.json").exists():
         raise UserError(
             f"{directory} is not a model directory (it has no config.json): train one with "
-            f"python cli.py train -o {directory}"
+            f"{call(f'train -o {directory}')}"
         )
     config = load_config(directory)
     return config, *load_pipelines(directory, config["settings"])

@@ -1,18 +1,24 @@
 """Where translations go: plain lines or n-best lists to a file or stdout, alignments to a file beside them."""
 
+import contextlib
 import json
 import sys
 
 from ..errors import UsageError, UserError
-from ..files import is_stdout, read_lines, stream_lines, write_lines
+from ..files import is_stdout
+from ..streams import Copied, line_chunks, line_writer
 from .translate import pharaoh_line, weights_record
 
 # Lines read before translating: enough to sort by length, and with a batch size of 1 an answer for every line.
 BATCHES_PER_CHUNK = 16
+LONG = 5000  # characters of a line that will take a while
 
 
 class Output:
-    """Translates chunks of lines and writes what was asked for, in order."""
+    """Translates chunks of lines and writes what was asked for, in order. Use it in a `with`.
+
+    On stdout lines appear at once; a file appears when all is done, and not at all after an error.
+    """
 
     def __init__(self, translator, path, alignments_path=None, alignment_format="pharaoh"):
         self.translator, self.model = translator, translator.model
@@ -20,8 +26,7 @@ class Output:
         self.alignments_path, self.alignment_format = alignments_path, alignment_format
         self._check_stdout()  # now, not after all the work
         self.n_lines = 0
-        self.kept, self.alignment_lines = [], []
-        self.list_sizes, self.src_lengths = [], []  # of the lines that are not blank
+        self.n_listed, self.words_listed, self.candidates = 0, 0, 0.0  # sums over the lines that are not blank
 
     def _check_stdout(self):
         if self.path == "-" and sys.stdout is None:
@@ -29,57 +34,60 @@ class Output:
         if self.alignments_path and is_stdout(self.alignments_path):
             raise UsageError("--alignments needs a file of its own: standard output carries the translations")
 
-    def translate_stream(self, input_path):
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            self.write = stack.enter_context(line_writer(self.path))
+            self.write_alignments = self.alignments_path and stack.enter_context(line_writer(self.alignments_path))
+            self.files = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception):
+        return self.files.__exit__(*exception)
+
+    def translate_stream(self, input_path, on_bad_line="stop"):
         """Translate a file, or standard input as it arrives."""
-        batch_size = self.translator.batch_size
-        chunk = batch_size * (BATCHES_PER_CHUNK if batch_size > 1 else 1)
-        if input_path == "-":
-            chunks = stream_lines(chunk)
-        else:
-            text = read_lines(input_path)
-            chunks = (text[i : i + chunk] for i in range(0, len(text), chunk))
-        for lines in chunks:
+        size = self.translator.batch_size
+        for lines in line_chunks(input_path, size * (BATCHES_PER_CHUNK if size > 1 else 1), on_bad_line, say):
             self.add(lines)
-        self.close()
 
     def add(self, lines):
-        """Translate lines; on stdout they appear at once, a file is written when all is done. Returns the best."""
-        translations = self.translator.translate(lines)
-        self.list_sizes += [t.list_size for t in translations if t.src_units]
-        self.src_lengths += [len(t.src_units) for t in translations if t.src_units]
-        printed = [line for t in translations for line in self._format(t)]
-        if self.path == "-":
-            write_lines("-", printed)
-        else:
-            self.kept += printed
-        if self.alignments_path:
-            self.alignment_lines += map(self._alignment, translations)
-        return [t.best for t in translations]
+        """Translate lines and write them -> the best translations."""
+        self._announce(lines)
+        translations = self.translator.translate(["" if isinstance(line, Copied) else line for line in lines])
+        for translation in translations:
+            if translation.src_units:
+                self.n_listed += 1
+                self.words_listed += translation.list_size
+                self.candidates += translation.list_size / len(translation.src_units)
+        pairs = zip(lines, translations)
+        self.write([text for line, translation in pairs for text in self._format(line, translation)])
+        if self.write_alignments:
+            self.write_alignments(map(self._alignment, translations))
+        return [translation.best for translation in translations]
 
-    def close(self):
-        """Write the files that were asked for, each complete or not at all."""
-        if self.path != "-":
-            write_lines(self.path, self.kept)
-        if self.alignments_path:
-            write_lines(self.alignments_path, self.alignment_lines)
+    def _announce(self, lines):
+        """A sign of life before a very long line."""
+        for number, line in enumerate(lines, start=self.n_lines + 1):
+            if len(line) > LONG:
+                say(f"line {number} has {len(line):,} characters: it will take a while")
 
     def list_report(self):
         """What the lists were like, in a line; "" without any."""
-        if not self.translator.selector or not self.list_sizes:
+        if not self.translator.selector or not self.n_listed:
             return ""
-        per_word = sum(size / length for size, length in zip(self.list_sizes, self.src_lengths)) / len(self.list_sizes)
-        mean, V = sum(self.list_sizes) / len(self.list_sizes), len(self.model.trg.vocab)
+        mean, V = self.words_listed / self.n_listed, len(self.model.trg.vocab)
         return (
             f"lists: {mean:,.1f} words per sentence on average, {100 * mean / V:.2f} % of the vocabulary of {V:,}; "
-            f"{per_word:.1f} candidates per source word (list size / source length)"
+            f"{self.candidates / self.n_listed:.1f} candidates per source word (list size / source length)"
         )
 
-    def _format(self, translation):
+    def _format(self, line, translation):
         number, self.n_lines = self.n_lines, self.n_lines + 1
+        best = line if isinstance(line, Copied) else translation.best
         if self.translator.settings.n_best == 1:
-            return [translation.best]
+            return [best]
         if not translation.hypotheses:
-            return [f"{number} |||  ||| 0"]
+            return [f"{number} ||| {best} ||| 0"]
         return [
             f"{number} ||| {line} ||| {hypothesis.score:.4f}"
             for line, hypothesis in zip(translation.lines, translation.hypotheses)
@@ -89,3 +97,7 @@ class Output:
         if self.alignment_format == "pharaoh":
             return pharaoh_line(translation, self.model)
         return json.dumps(weights_record(translation, self.model), ensure_ascii=False)
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)

@@ -10,6 +10,7 @@ import numpy as np
 from ..align.links import format_pharaoh, hardest_links, word_weights
 from ..align.selector import Selector
 from ..compiled import reading_mode
+from ..errors import UserError
 from ..model.directory import Model
 from ..text.batches import pad
 from ..text.pipeline import word_numbers
@@ -94,6 +95,8 @@ class Translator:
             self._answer(answers[len(answers) // 2 :])
             return
         for b, hypotheses in enumerate(self._search(sentences, lists)):
+            if not hypotheses:
+                raise UserError("the network gave no finite number: the model's weights are damaged, or far too large")
             answer, text = answers[b], self.replacer.text if self.replacer else None
             answer.hypotheses, answer.list_size = hypotheses, len(lists[b]) if lists else 0
             answer.lines = [text(h, answer.src_units) if text else model.trg.text(h.ids) for h in hypotheses]

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ..errors import UserError
+from ..errors import UserError, call
 from ..model.directory import load_model
 from ..train.loop import finished, train
 from ..train.run import new_run, resume_run
@@ -22,7 +22,7 @@ def start_or_resume(directory, settings, say=print):
 def run_training(run, status, limits):
     """Train, then score the best model on the test set; returns the exit code."""
     threads = run.settings.threads
-    resume = f"python cli.py train -o {run.directory} --resume"
+    resume = call(f"train -o {run.directory} --resume")
     if run.progress.n_updates:
         status.line(f"continuing {run.directory} in epoch {run.progress.epoch}, after update {run.progress.n_updates}")
     try:
@@ -43,5 +43,5 @@ def run_training(run, status, limits):
     status.line(f"scores of the best model on the {'test set' if has_test else 'dev text (no test text was given)'}:")
     status.line(test_report(run.test, load_model(run.directory), threads))
     lists = " --topn 100" if (run.directory / "alignments.npz").exists() else ""
-    status.line(f"the model is in {run.directory}; translate with: python cli.py decode -m {run.directory}{lists}")
+    status.line(f"the model is in {run.directory}; translate with: {call(f'decode -m {run.directory}{lists}')}")
     return 0

@@ -73,5 +73,4 @@ def decode_test_set(model, output):
         raise UsageError("there is nothing to translate: pipe text in or name a file with -i")
     split = load_split(Settings.from_config(model.config), "test")
     best = output.add(split.src)
-    output.close()
     return format_scores(all_scores(best, split.trg))

@@ -20,6 +20,7 @@ from ..files import read_text
 END = "</w>"  # closes the last symbol of a word
 SEPARATOR = "@@"  # closes every unit that its word continues after
 HEADER = "#version: 0.2"
+MOST_CACHED = 1 << 17  # words whose units are kept
 
 Pair = tuple[str, str]
 
@@ -186,6 +187,8 @@ class BPE:
         for token in tokens:
             pieces = cache.get(token)
             if pieces is None:
+                if len(cache) == MOST_CACHED:
+                    cache.clear()
                 pieces = cache[token] = self._split(token)
             units += pieces
         return units

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import UserError
+from ..errors import UserError, call
 from ..model.parameters import named_arrays
 from ..text.batches import epoch_order
 from ..threads import threads
@@ -129,8 +129,8 @@ def stop_on_bad_numbers(run, number, what):
     rate = run.progress.learning_rate / 2
     if (run.directory / "checkpoint.npz").exists():
         remedy = (
-            f"The last good state is kept; go on from it with a smaller step: "
-            f"python cli.py train -o {run.directory} --resume --learning-rate {rate:g}"
+            "The last good state is kept; go on from it with a smaller step: "
+            + call(f"train -o {run.directory} --resume --learning-rate {rate:g}")
         )
     else:
         remedy = "No checkpoint was written yet; start again with a smaller --learning-rate"

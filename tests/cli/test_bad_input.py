@@ -83,7 +83,7 @@ def test_text_that_is_not_utf8(tmp_path, text, name):
 
 
 def test_decode_text_that_is_not_utf8(tiny_run, tmp_path):
-    refused(1, "standard input, line 2", arguments=["decode", "-m", tiny_run], stdin=b"eins\nf\xfcnf\n")
+    refused(1, "standard input, line 1", arguments=["decode", "-m", tiny_run], stdin=b"f\xfcnf\n")
     (tmp_path / "in").write_bytes(b"eins\nzwei\nf\xfcnf\n")
     arguments = ["decode", "-m", tiny_run, "-i", tmp_path / "in", "-o", tmp_path / "out"]
     refused(1, "in, line 3", arguments=arguments)

@@ -239,13 +239,13 @@ def test_the_report_of_the_lists(model, tmp_path):
     ids = np.array([i for row in rows for i in row], np.int32)
     indptr = np.cumsum([0, *map(len, rows), 0, 0, 0, 0])
     selector = Selector(Candidates(indptr, ids, np.ones(len(ids), np.float32), len(WORDS)))
-    output = Output(Translator(model, SearchSettings(), selector=selector), tmp_path / "out")
-    assert output.list_report() == ""
-    output.add(["a b", ""])  # 6 words for 2
-    output.add(["c c c"])  # 2 words for 3
+    with Output(Translator(model, SearchSettings(), selector=selector), tmp_path / "out") as output:
+        assert output.list_report() == ""
+        output.add(["a b", ""])  # 6 words for 2
+        output.add(["c c c"])  # 2 words for 3
     report = output.list_report()
     assert f"{(6 / 2 + 2 / 3) / 2:.1f} candidates per source word" in report and "4.0 words per sentence" in report
     assert f"{100 * 4 / 9:.2f} % of the vocabulary of 9" in report
-    without = Output(Translator(model, SearchSettings()), tmp_path / "out")
-    without.add(["a b"])
+    with Output(Translator(model, SearchSettings()), tmp_path / "out") as without:
+        without.add(["a b"])
     assert without.list_report() == ""

@@ -1,7 +1,7 @@
 """Candidate lists in the formats of other programs: FORMATS has them all, and a new one is added there.
 
 Every format has a module with two functions: write(path, candidates, source Words, target Words, ...) and
-scan(bytes, Scan), which yields cells (scan.py), to `import` and to `lint`. Tables of lines share a module; there they
+scan(file, Scan), which yields cells (scan.py), to `import` and to `lint`. Tables of lines share a module; there they
 are methods of a layout. numpy is not imported before it is needed, so that the names are there for --help.
 """
 
@@ -9,7 +9,9 @@ import importlib
 from typing import NamedTuple
 
 from ...errors import UserError
-from ...files import read_bytes
+from ...streams import open_bytes
+
+BEGINNING = 8192  # bytes from which a format can be told
 
 
 class Format(NamedTuple):
@@ -90,10 +92,10 @@ def _scan(name, path, src_vocab, trg_vocab, **options):
     from .scan import Scan
     from .words import Words
 
-    data = read_bytes(path)
-    name = name or guess_format(data, path)
     found = Scan(path, Words(src_vocab), Words(trg_vocab), **options)
-    found.read(FORMATS[name].codec.scan, data)
+    with open_bytes(path) as file:
+        name = name or guess_format(file.peek(BEGINNING), path)
+        found.read(FORMATS[name].codec.scan, file)
     return found, name
 
 
@@ -103,7 +105,7 @@ def guess_format(data, path):
         return "marian-bin"
     if data.startswith(b"\x93NUMPY"):
         return "sockeye-npy"
-    line = next((line for line in data[:100_000].split(b"\n") if line.strip()), b"")
+    line = next((line for line in data[:BEGINNING].split(b"\n") if line.strip()), b"")
     tabs = line.count(b"\t")
     if tabs == 1:
         return "ct2"

@@ -21,6 +21,7 @@ from ..sparse import rows_of
 MAGIC = 0xF11A48D5013417F5
 HEADER = struct.Struct("<6Q")
 MASK = 2**64 - 1
+MOST_CANDIDATES = 5000  # of a source word, on average
 
 
 def checksum(data):
@@ -43,28 +44,33 @@ def write(path, candidates, src, trg, always=2, topn=100):
     return 0
 
 
-def scan(data, found):
-    """Yields the cells of a shortlist's bytes; all candidates of a source word get the same weight."""
-    first, offsets, ids = _parts(data, found)
+def scan(file, found):
+    """Yields the cells of a shortlist; all candidates of a source word get the same weight."""
+    first, offsets, ids = _parts(file, found)
     rows = rows_of(offsets)
     _lint(first, offsets, ids, rows, found)
     yield from zip(repeat(0), rows.tolist(), ids.tolist(), repeat(1.0))
 
 
-def _parts(data, found):
-    """bytes -> (first, offsets, ids)."""
+def _parts(file, found):
+    """An open file -> (first, offsets, ids)."""
     remedy = "copy the file again or export it again"
+    data = file.read(HEADER.size)
     if len(data) < HEADER.size or struct.unpack_from("<Q", data)[0] != MAGIC:
         found.refuse("it does not begin as a binary shortlist of Marian does", "name its format with --format")
-    _, stored_checksum, first, _, n_offsets, n_ids = HEADER.unpack_from(data)
-    expected = HEADER.size + 8 * n_offsets + 4 * n_ids
-    if expected != len(data):
-        found.refuse(f"its header asks for {expected:,} bytes, the file has {len(data):,}", remedy)
-    if checksum(data[16:]) != stored_checksum:
-        found.bad(0, "the checksum is wrong: the file is damaged", remedy)
+    _, stored_checksum, first, _, n_offsets, n_ids = HEADER.unpack(data)
     if n_offsets != len(found.src) + 1:
         text = f"it was made for {n_offsets - 1:,} source words, the vocabulary has {len(found.src):,}"
         found.refuse(text, "export it again with this model's vocabulary")
+    if n_ids > len(found.src) * min(len(found.trg), MOST_CANDIDATES):
+        found.refuse(f"its header asks for {n_ids:,} ids, more than any shortlist of this vocabulary has", remedy)
+    expected = HEADER.size + 8 * n_offsets + 4 * n_ids
+    data += file.read(expected - HEADER.size + 1)
+    if expected != len(data):
+        has = "more" if len(data) > expected else f"{len(data):,}"
+        found.refuse(f"its header asks for {expected:,} bytes, the file has {has}", remedy)
+    if checksum(data[16:]) != stored_checksum:
+        found.bad(0, "the checksum is wrong: the file is damaged", remedy)
     offsets = np.frombuffer(data, "<u8", n_offsets, HEADER.size)
     ids = np.frombuffer(data, "<u4", n_ids, HEADER.size + 8 * n_offsets)
     _check(offsets, ids, found)

@@ -6,7 +6,6 @@ counted, as the programs that use these files do. To a lint, both are problems t
 """
 
 import contextlib
-import io
 from collections import Counter
 from typing import NamedTuple
 
@@ -14,8 +13,10 @@ import numpy as np
 
 from ...errors import UserError
 from ...files import decode_text
+from ...streams import byte_lines
 from ..counts import Counts
 
+MOST_UNKNOWN = 100_000  # words that are told apart
 CELL = np.dtype([("line", np.int64), ("src", np.int64), ("trg", np.int64), ("weight", np.float64)])  # line 0: no lines
 
 
@@ -40,10 +41,10 @@ class Scan:
         self.notes = []
         self.cells = np.zeros(0, CELL)
 
-    def read(self, scan, data):
-        """Let a scanning function loose on a file's bytes."""
+    def read(self, scan, file):
+        """Let a scanning function loose on an open file."""
         with contextlib.suppress(Unreadable):
-            self.cells = np.fromiter(scan(data, self), CELL)
+            self.cells = np.fromiter(scan(file, self), CELL)
 
     # What a scanning function calls
 
@@ -69,7 +70,8 @@ class Scan:
         """The id of a "source" or "target" word, or None."""
         word_id = (self.src if side == "source" else self.trg).ids.get(word)
         if word_id is None:
-            self.unknown[side][word] += 1
+            if len(self.unknown[side]) < MOST_UNKNOWN:
+                self.unknown[side][word] += 1
             self.wrong(line, f"the {side} word {word!r} is not in the {side} vocabulary")
         return word_id
 
@@ -119,9 +121,9 @@ def where(name, line):
     return f"{name}, line {line}" if line else str(name)
 
 
-def text_lines(data, name):
-    """bytes -> (number, line) from 1 on; anything but UTF-8 is refused with its line."""
-    for number, line in enumerate(io.BytesIO(data), start=1):
+def text_lines(file, name):
+    """An open file -> (number, line) from 1 on; anything but UTF-8 is refused with its line."""
+    for number, line in enumerate(byte_lines(file, name), start=1):
         yield number, decode_text(line, name, number).rstrip("\r\n")
 
 

@@ -8,10 +8,12 @@ vocabularies must have our words in our order.
 """
 
 import io
+import math
 from itertools import repeat
 
 import numpy as np
 
+from ...arrays import read_npy_header
 from ...files import write_bytes
 from ...text.vocab import EOS, UNK
 from .scan import rank_weight
@@ -45,9 +47,9 @@ def write(path, candidates, src, trg, **_):
     return 0
 
 
-def scan(data, found):
-    """Yields the cells of a lexicon's bytes; the weights fall from the left to the right."""
-    lexicon = _load(data, found)
+def scan(file, found):
+    """Yields the cells of a lexicon; the weights fall from the left to the right."""
+    lexicon = _load(file, found)
     _lint(lexicon, found)
     rows, places = np.nonzero(lexicon)
     src_ids, trg_ids = from_sockeye(rows), from_sockeye(lexicon[rows, places])
@@ -59,21 +61,26 @@ def scan(data, found):
     yield from zip(repeat(0), *(column[backwards].tolist() for column in columns))
 
 
-def _load(data, found):
-    """bytes -> an array of the right form, with ids that are in the vocabulary."""
-    try:
-        file = io.BytesIO(data)
-        lexicon = np.lib.format.read_array(file, allow_pickle=False)
-        if file.read(1):
-            raise ValueError("more bytes than the header claims")
-    except Exception:  # numpy meets damaged bytes with errors of every kind
-        found.refuse("it is not a complete .npy file of plain numbers", "copy it again or export it again")
+def _load(file, found):
+    """An open file -> an array of the right form, with ids that are in the vocabulary."""
+    damaged = "it is not a complete .npy file of plain numbers", "copy it again or export it again"
     remedy = "export it again with this model's vocabularies"
-    if lexicon.ndim != 2 or not np.issubdtype(lexicon.dtype, np.integer):
-        found.refuse(f"expected a two-dimensional array of int32, found {lexicon.dtype} {lexicon.shape}", remedy)
-    if len(lexicon) != len(found.src) + SHIFT:
-        text = f"it has {len(lexicon):,} rows, not one for each of {len(found.src):,} source words, pad and bos"
+    try:
+        shape, dtype = read_npy_header(file)
+    except Exception:  # numpy meets damaged bytes with errors of every kind
+        found.refuse(*damaged)
+    if len(shape) != 2 or not np.issubdtype(dtype, np.integer):
+        found.refuse(f"expected a two-dimensional array of int32, found {dtype} {shape}", remedy)
+    if shape[0] != len(found.src) + SHIFT:
+        text = f"it has {shape[0]:,} rows, not one for each of {len(found.src):,} source words, pad and bos"
         found.refuse(text, remedy)
+    if shape[1] > len(found.trg) + SHIFT:
+        found.refuse(f"it has {shape[1]:,} columns, more than there are target words", remedy)
+    size = math.prod(shape) * dtype.itemsize
+    data = file.read(size + 1)
+    if len(data) != size:
+        found.refuse(*damaged)
+    lexicon = np.frombuffer(data, dtype).reshape(shape)
     outside = np.argwhere((lexicon < 0) | (lexicon >= len(found.trg) + SHIFT))
     if len(outside):
         row, column = outside[0]

@@ -33,11 +33,11 @@ def _lines(candidates, src, trg, always):
             yield f"{src.spelled[src_id]}\t" + " ".join(trg.spelled[i] for i in ids)
 
 
-def scan(data, found):
-    """Yields the cells of a map's bytes."""
+def scan(file, found):
+    """Yields the cells of a map."""
     first_line = {}  # source -> its line
     lists = {}  # source id, or None for no source -> (line, target ids); of several for a source the last holds
-    for number, line in text_lines(data, found.name):
+    for number, line in text_lines(file, found.name):
         source, tab, targets = line.partition("\t")
         if not tab or "\t" in targets:
             _not_one_tab(number, line, found)
@@ -45,7 +45,8 @@ def scan(data, found):
         if source in first_line:
             text = f"the source {source!r} has a line already, line {first_line[source]}: only the last one holds"
             found.wrong(number, text, "earlier lines for the same source")
-        first_line[source] = number
+        if source == "" or source in found.src.ids:
+            first_line[source] = number
         ids = _target_ids(number, targets, found)
         if source == "":
             lists[None] = (number, ids)

@@ -41,10 +41,10 @@ class Layout(NamedTuple):
     def _line(self, src_word, trg_word, p):
         return f"{src_word}\t{trg_word}\t{math.log(p):.10g}" if self.log else f"{trg_word} {src_word} {p:.9g}"
 
-    def scan(self, data, found):
-        """Yields the cells of a table's bytes."""
+    def scan(self, file, found):
+        """Yields the cells of a table."""
         earlier, group = set(), None  # source words whose lines came before, and the one whose lines these are
-        for number, line in text_lines(data, found.name):
+        for number, line in text_lines(file, found.name):
             columns = self.split(line)
             if not columns:
                 found.wrong(number, "the line is blank")

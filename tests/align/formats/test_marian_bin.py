@@ -93,7 +93,7 @@ DAMAGED = {
     "cut": (SOUND[:-4], "bytes"),
     "too long": (SOUND + b"\0\0\0\0", "bytes"),
     "a flipped bit": (SOUND[:50] + bytes([SOUND[50] ^ 1]) + SOUND[51:], "checksum"),
-    "a huge size": (change(SOUND, 40, 2**63), "bytes"),
+    "a huge size": (change(SOUND, 40, 2**63), "more than any shortlist"),
     "falling offsets": (change(SOUND, 48 + 8 * 3, 2**64 - 1), "offsets"),
     "a late start": (change(SOUND, 48, 1), "offsets"),
     "a foreign id": (change(SOUND, 48 + 8 * 8, len(TRG), "<I"), "source word 0 (</s>): the id 9 is not in the target"),

@@ -1,0 +1,112 @@
+"""Lines as they come: bad ones, slow ones, long ones, and files of which little is in memory."""
+
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from minnmt.streams import Copied, line_chunks
+from tests.conftest import run_cli
+
+ROOT = Path(__file__).parents[2]
+GOOD, BAD = b"zwei rot.\n", b"sch\xf6n\n"
+
+
+@pytest.mark.parametrize("from_file", [False, True])
+def test_what_came_before_a_bad_line_is_written_first(tiny_run, tmp_path, from_file):
+    text = GOOD * 300 + BAD + GOOD * 300
+    (tmp_path / "text").write_bytes(text)
+    options = ["-i", tmp_path / "text"] if from_file else []
+    result = run_cli("decode", "-m", tiny_run, *options, stdin=text)
+    assert result.code == 1 and result.out.count("\n") == 300
+    assert "line 301: not UTF-8 text (byte 0xf6)" in result.err
+
+
+@pytest.mark.parametrize("way, found", [("blank", ""), ("copy", b"sch\xf6n")])
+def test_a_bad_line_can_be_passed_over(tiny_run, tmp_path, way, found):
+    command = [sys.executable, "cli.py", "decode", "-m", str(tiny_run), "--on-bad-line", way]
+    result = subprocess.run(command, cwd=ROOT, input=GOOD + BAD + GOOD, capture_output=True)
+    lines = result.stdout.split(b"\n")
+    assert result.returncode == 0 and len(lines) == 4 and lines[1] == (found or b"")
+    assert lines[0] == lines[2] != b"" and b"line 2: not UTF-8" in result.stderr
+
+
+def test_a_bad_line_and_a_file_that_is_not_written(tiny_run, tmp_path):
+    result = run_cli("decode", "-m", tiny_run, "-o", tmp_path / "out", stdin=GOOD + BAD)
+    assert result.code == 1 and os.listdir(tmp_path) == []
+
+
+def test_an_answer_does_not_wait_for_other_lines(tiny_run):
+    """One line into a pipe that stays open: its translation comes all the same."""
+    command = [sys.executable, "cli.py", "decode", "-m", str(tiny_run)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for _ in range(2):
+            process.stdin.write(GOOD)
+            process.stdin.flush()
+            assert process.stdout.readline().strip()
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_chunks_of_a_file_and_of_a_packed_one(tmp_path):
+    (tmp_path / "text").write_bytes(b"a\r\nb\n\nc")
+    (tmp_path / "text.gz").write_bytes(gzip.compress(b"a\r\nb\n\nc"))
+    for name in ("text", "text.gz"):
+        assert list(line_chunks(str(tmp_path / name), 2)) == [["a", "b"], ["", "c"]]
+    assert isinstance(next(line_chunks(str(write(tmp_path, BAD)), 1, "copy", lambda text: None))[0], Copied)
+
+
+def write(directory, data):
+    (directory / "bad").write_bytes(data)
+    return directory / "bad"
+
+
+def test_a_packed_bomb_is_read_line_by_line(tiny_run, tmp_path):
+    """300 MB of lines in 300 KB: memory stays where it was."""
+    line = b"Haus\tdog\t-1\n"
+    with gzip.open(tmp_path / "bomb.gz", "wb", compresslevel=9) as file:
+        for _ in range(250):
+            file.write(line * 10_000)
+    code = (
+        "import sys, resource, cli; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)); "
+        "sys.argv = ['cli.py', *sys.argv[1:]]; cli.main()"
+    )
+    command = [sys.executable, "-c", code, "candidates", "lint", str(tmp_path / "bomb.gz"), "-m", str(tiny_run)]
+    began = time.monotonic()
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1 and "problem" in result.stderr and time.monotonic() - began < 60
+
+
+def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("minnmt.streams.MOST_BYTES", 1000)
+    with pytest.raises(Exception, match="line 2: it has more than"):
+        list(line_chunks(str(write(tmp_path, b"a\n" + b"b" * 2000)), 10))
+
+
+@pytest.mark.parametrize("engine", ["fast", "plain"])
+def test_weights_that_overflow_are_one_sentence(tiny_run, tmp_path, engine):
+    shutil.copytree(tiny_run, tmp_path / "run")
+    with np.load(tmp_path / "run" / "model.npz") as file:
+        arrays = {name: np.full_like(file[name], 3e38) for name in file.files}
+    np.savez(tmp_path / "run" / "model.npz", **arrays)
+    for command in (["decode", "--engine", engine], ["audit"]):
+        result = run_cli(*command, "-m", tmp_path / "run", "-i", write(tmp_path, GOOD))
+        assert result.code == 1 and "no finite number" in result.err, result.err
+
+
+def test_the_installed_program_names_itself(tmp_path):
+    code = "import sys, cli; sys.argv = ['/usr/bin/minnmt', *sys.argv[1:]]; cli.main()"
+    command = [sys.executable, "-c", code, "decode", "-m", str(tmp_path / "none")]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL).stderr
+    assert "minnmt train -o" in said and "cli.py" not in said
+
+
+def test_a_very_long_line_shows_a_sign_of_life(tiny_run):
+    result = run_cli("decode", "-m", tiny_run, "--max-length", 1, stdin=b"rot " * 1500 + b"\n")
+    assert result.code == 0 and "line 1 has 6,000 characters" in result.err
