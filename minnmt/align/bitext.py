@@ -50,7 +50,7 @@ class Bitext:
         Ids are given in the order in which words come up; the lists of words lead back.
         """
         (src, src_words), (trg, trg_words) = (_number(lines) for lines in (src_lines, trg_lines))
-        return cls.from_lists(src, trg, len(src_words), len(trg_words)), src_words, trg_words
+        return cls(*src, *trg, len(src_words), len(trg_words)), src_words, trg_words
 
     def without_blanks(self):
         """The pairs that have words on both sides."""
@@ -70,11 +70,14 @@ def _flat(sentences):
 
 
 def _number(lines):
-    """Lines -> (a list of ids for each, words)."""
+    """Lines -> ((ids, starts), words)."""
     word_ids = defaultdict(count().__next__)  # a word not seen before takes the next number
-    # at spaces and tabs only: other white space, such as a no-break space in a number, is part of a word
-    sentences = [[word_ids[word] for word in line.replace("\t", " ").split(" ") if word] for line in lines]
-    return sentences, list(word_ids)
+    ids, starts = [], [0]
+    for line in lines:
+        # at spaces and tabs only: other white space, such as a no-break space in a number, is part of a word
+        ids.extend(word_ids[word] for word in line.replace("\t", " ").split(" ") if word)
+        starts.append(len(ids))
+    return (np.array(ids, np.int32), np.array(starts, np.int64)), list(word_ids)
 
 
 class Shapes(NamedTuple):

@@ -23,7 +23,7 @@ import numpy as np
 from ..compiled import compiled
 from .bitext import find_occurrences, find_shapes
 from .counts import Counts
-from .sparse import SparseTable, rows_of
+from .sparse import SparseTable, offsets, rows_of
 
 UNSEEN = 1e-9  # the probability of two words that never occur together in training
 NEGLIGIBLE = 1e-7  # cells below it are left out of the table that others read
@@ -146,9 +146,15 @@ def without_null(table, info):
 
 def pharaoh_lines(bitext, links):
     """The links of each sentence pair as "0-0 2-1", source-target, ordered by target, NULL left out."""
-    links, starts = links.tolist(), bitext.trg_starts.tolist()
-    sentences = (links[start:end] for start, end in zip(starts, starts[1:]))
-    return [" ".join(f"{i}-{j}" for j, i in enumerate(places) if i >= 0) for places in sentences]
+    j = np.arange(len(links)) - bitext.trg_starts[rows_of(bitext.trg_starts)]
+    linked = links >= 0
+    width = bitext.trg_lengths.max(initial=0) + 1
+    # the same few links come up again and again: spell each of them once
+    keys, which = np.unique(links[linked] * width + j[linked], return_inverse=True)
+    spelled = [f"{key // width}-{key % width}" for key in keys.tolist()]
+    words = [spelled[k] for k in which.tolist()]
+    ends = offsets(linked)[bitext.trg_starts].tolist()
+    return [" ".join(words[start:end]) for start, end in zip(ends, ends[1:])]
 
 
 class Em:
