@@ -1,6 +1,7 @@
 """The front door of minnmt: the list of commands, and what becomes of an error."""
 
 import os
+import signal
 import sys
 
 import click
@@ -47,6 +48,7 @@ def main():
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
+    signal.signal(signal.SIGTERM, interrupt)
     kernels.on_compile = say_once("compiling kernels for this machine; the next start finds them ready ...")
     try:
         cli.main(standalone_mode=False)
@@ -66,6 +68,11 @@ def main():
         fail("not enough memory: try a smaller --batch-size", 1)
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}", 1)
+
+
+def interrupt(number, frame):
+    """A polite kill is a Ctrl-C."""
+    raise KeyboardInterrupt
 
 
 def say_once(message):

@@ -2,12 +2,16 @@
 
 import contextlib
 import functools
+import itertools
+import pickle
 import threading
 import types
+import zlib
 from pathlib import Path
 
 import numba
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
 
 import kernels
 
@@ -51,11 +55,48 @@ def renamed(function):
     return copy
 
 
+class CacheFile(IndexDataCacheFile):
+    """Numba's cache of one function on disk. What is damaged there is compiled again.
+
+    Numba writes the index before the data. A kill in between would leave an index that names an older version's data:
+    here the data come first, with a checksum.
+    """
+
+    def save(self, key, data):
+        overloads = self._load_index()
+        used = set(overloads.values())
+        name = overloads.get(key) or next(n for n in map(self._data_name, itertools.count(1)) if n not in used)
+        with contextlib.suppress(OSError):  # a full disk, or one that may not be written to
+            self._save_data(name, data)
+            self._save_index({**overloads, key: name})
+
+    def load(self, key):
+        with contextlib.suppress(Exception):  # damaged pickles fail in every way
+            return super().load(key)
+
+    def _load_index(self):
+        with contextlib.suppress(Exception):
+            return super()._load_index()
+        return {}
+
+    def _save_data(self, name, data):
+        data = self._dump(data)
+        super()._save_data(name, (zlib.crc32(data), data))
+
+    def _load_data(self, name):
+        checksum, data = super()._load_data(name)
+        if zlib.crc32(data) != checksum:
+            raise ValueError("damaged")
+        return pickle.loads(data)
+
+
 def stamped(compiled):
     """Numba compiles a function anew when its own file has changed; let it look at all of SOURCES as well."""
-    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):  # Numba's own affair, which a later version may arrange otherwise
-        cache_file._source_stamp = (SOURCES, cache_file._source_stamp)
+    cache = getattr(compiled, "_cache", None)
+    file = getattr(cache, "_cache_file", None)
+    if isinstance(file, IndexDataCacheFile):  # Numba's own affair, which a later version may arrange otherwise
+        stamp = (SOURCES, file._source_stamp)
+        cache._cache_file = CacheFile(file._cache_path, file._index_name.removesuffix(".nbi"), stamp)
     return compiled
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import os
+import secrets
 import shutil
 import sys
 import zlib
@@ -94,11 +95,56 @@ def make_directory(path):
     """Create a directory for output, and make sure that it can be written to."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
-        probe = Path(path) / f".write-test-{os.getpid()}"
+        probe = Path(path) / f".write-test-{secrets.token_hex(8)}"
         probe.touch()
         probe.unlink()
     except OSError as error:
         raise UserError(f"cannot write into the directory {path}: {reason(error)}") from None
+
+
+@contextlib.contextmanager
+def only_writer(directory):
+    """Make a directory ours to write into: a second process that asks for it is refused. Death releases it.
+
+    A directory that was made for this and in which nothing was written disappears again.
+    """
+    existed = Path(directory).exists()
+    make_directory(directory)
+    path = Path(directory) / ".lock"
+    with lock(path, directory):
+        try:
+            yield
+        finally:
+            _remove(path)
+            if not existed:
+                with contextlib.suppress(OSError):
+                    Path(directory).rmdir()  # only if it is empty
+
+
+@contextlib.contextmanager
+def lock(path, directory):
+    """Hold an flock on a file; the system lets go of it when the process ends, however that happens."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    while True:
+        file = open(path, "a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise UserError(
+                f"{directory} is in use: another process writes into it; wait for its end, or choose another directory"
+            ) from None
+        if path.exists() and os.path.samestat(os.stat(path), os.fstat(file.fileno())):
+            break  # else its last owner has just removed it
+        file.close()
+    try:
+        yield
+    finally:
+        file.close()
 
 
 @contextlib.contextmanager
@@ -108,7 +154,8 @@ def atomic_file(path):
     Whatever goes wrong before that leaves an older file of that name as it was.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    # by chance, not by the process's number: two machines may share a directory
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         if target.exists() and not target.is_file():  # a pipe or a device: there is nothing to replace
             with open(target, "wb") as file:
@@ -121,6 +168,7 @@ def atomic_file(path):
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
+        sync_directory(target.parent)
     except OSError as error:
         _remove(temporary)
         if isinstance(error, BrokenPipeError):
@@ -129,6 +177,16 @@ def atomic_file(path):
     except BaseException:
         _remove(temporary)
         raise
+
+
+def sync_directory(directory):
+    """A new name is on the disk only when its directory is."""
+    if hasattr(os, "O_DIRECTORY"):
+        number = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def _remove(path):
@@ -160,7 +218,7 @@ def check_writable(path):
         raise UserError(f"cannot write {path}: it is a directory")
     if target.exists() and not target.is_file():
         return
-    probe = target.with_name(f".{target.name}.{os.getpid()}.probe")
+    probe = target.with_name(f".{target.name}.{secrets.token_hex(8)}.probe")
     try:
         probe.touch()
     except OSError as error:

@@ -8,11 +8,11 @@ import os
 from functools import partial
 from pathlib import Path
 
-from minnmt.files import make_directory, write_lines
+from minnmt.files import make_directory, only_writer, write_lines
+from minnmt.tasks.training import start_or_resume
 from minnmt.tasks.validation import validate
 from minnmt.text.embedded import embedded_corpus
 from minnmt.train.loop import Limits, finished, train
-from minnmt.train.run import new_run, resume_run
 from minnmt.train.settings import Settings
 from minnmt.train.status import Status
 
@@ -34,11 +34,12 @@ def lesson_model():
     directory = RUNS / choose("lesson", "lesson-fast")
     if (directory / "done").exists():
         return directory
-    run = resume_run(directory) if (directory / "config.json").exists() else new_run(directory, lesson_settings())
-    train(run, partial(validate, n_threads=run.settings.threads), Status(), Limits())
-    if not finished(run.settings, run.progress):
-        raise KeyboardInterrupt  # stopped on the way: the next call goes on from there
-    (directory / "done").touch()
+    with only_writer(directory):  # a second notebook that asks meanwhile is told to wait
+        run = start_or_resume(directory, lesson_settings())
+        train(run, partial(validate, n_threads=run.settings.threads), Status(), Limits())
+        if not finished(run.settings, run.progress):
+            raise KeyboardInterrupt  # stopped on the way: the next call goes on from there
+        (directory / "done").touch()
     return directory
 
 

@@ -2,10 +2,10 @@
 
     count[f, e] += alpha   where alpha > threshold   (18)  f: source word, e: target word
 
-Links wait in a buffer; when it is full they are added to the matrix. Memory: 8 bytes for a stored cell, 16 while the
-matrix grows (the old and the new one), and a fixed part: 28 bytes a link of the buffer, 12 a link of one batch, some
-arrays as long as a vocabulary. A cell is a float32, exact enough up to 16 million links of weight 1. The attention
-itself comes from train/. Notebook 06.
+Links wait until they are many, then they are added to the matrix. Memory: 8 bytes for a stored cell, 16 while the
+matrix grows (the old and the new one), and a fixed part: 40 bytes a waiting link and some arrays as long as a
+vocabulary. A cell is a float32, exact enough up to 16 million links of weight 1. The attention itself comes from
+train/. Notebook 06.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..compiled import compiled
 from .counts import Counts
 from .sparse import offsets, rows_of
 
-BUFFER = 1 << 20  # links
+BUFFER = 1 << 20  # links that wait
 
 
 @compiled("counting.find_links")
@@ -48,24 +48,28 @@ class Accumulator:
     """Add attention weights or other counts; `counts()` is the matrix so far."""
 
     def __init__(self, n_src, n_trg, threshold=0.1, buffer=BUFFER):
-        self.n_src, self.n_trg, self.threshold = n_src, n_trg, threshold
+        self.n_src, self.n_trg, self.threshold, self.buffer = n_src, n_trg, threshold, buffer
         empty = Counts.empty(n_src, n_trg)
         self._matrix = empty.data, empty.indices, empty.indptr
-        self._buffer = np.empty(buffer, np.float32), np.empty(buffer, np.int32), np.empty(buffer, np.int32)
-        self._n = 0  # links in the buffer
+        self._links, self._n = [], 0  # those that wait, in the order of their arrival, and how many they are
 
     def add_attention(self, alphas, batch):
         """alphas (T,S,B), a Batch -> add every weight above the threshold between two real words, eos included."""
         assert batch.src_ids.max(initial=0) < self.n_src and batch.trg_ids.max(initial=0) < self.n_trg
-        self._add(*find_links(np.ascontiguousarray(alphas), batch, self.threshold))
+        links = find_links(np.ascontiguousarray(alphas, np.float32), batch, self.threshold)
+        self._links.append(links)
+        self._n += len(links[0])
+        if self._n >= self.buffer:
+            self._flush()
 
     def add(self, counts):
         """Add another matrix of the same size, such as another epoch's or another part of a corpus."""
         assert (counts.n_src, counts.n_trg) == (self.n_src, self.n_trg), "counts of another size"
-        for start in range(0, counts.n_cells, len(self._buffer[0])):  # in parts: `rows` of all would take memory
-            cells = slice(start, min(start + len(self._buffer[0]), counts.n_cells))
-            rows = np.searchsorted(counts.indptr, np.arange(cells.start, cells.stop), side="right") - 1
-            self._add(counts.data[cells], rows, counts.indices[cells])
+        self._flush()
+        for start in range(0, counts.n_cells, self.buffer):  # in parts: `rows` of all would take memory
+            data, indices = (array[start : start + self.buffer] for array in (counts.data, counts.indices))
+            rows = np.searchsorted(counts.indptr, np.arange(start, start + len(data)), side="right") - 1
+            self._matrix = add_links(data, rows.astype(np.int32), indices, *self._matrix, self.n_trg)
 
     def counts(self, info=None):
         """The matrix so far; it is not touched by what is added later."""
@@ -73,24 +77,12 @@ class Accumulator:
         data, indices, indptr = (array.copy() for array in self._matrix)
         return Counts(indptr, indices, data, self.n_trg, info or {})
 
-    def _add(self, *links):
-        """Put links (weights, source ids, target ids) into the buffer, which is emptied whenever it is full."""
-        done, room = 0, len(self._buffer[0])
-        while done < len(links[0]):
-            if self._n == room:
-                self._flush()
-            n = min(len(links[0]) - done, room - self._n)
-            for array, values in zip(self._buffer, links):
-                array[self._n : self._n + n] = values[done : done + n]
-            self._n += n
-            done += n
-
     def _flush(self):
-        """Move the buffered links into the matrix."""
+        """Move the waiting links into the matrix."""
         if self._n:
-            links = (array[: self._n] for array in self._buffer)
+            links = (np.concatenate(arrays) for arrays in zip(*self._links))
             self._matrix = add_links(*links, *self._matrix, self.n_trg)
-            self._n = 0
+            self._links, self._n = [], 0
 
 
 def add_counts(parts):

@@ -17,7 +17,7 @@ class Method(NamedTuple):
 ALIGNERS = {
     "model1": Method("IBM Model 1", "model1", "train_model1"),
     "fastalign": Method("fast_align's model", "fastalign", "train_fastalign"),
-    "cooc": Method("co-occurrence", "cooccurrence", "train_cooccurrence", iterates=False),
+    "cooc": Method("co-occurrence", "model1", "train_cooccurrence", iterates=False),
 }
 ITERATING = [name for name, method in ALIGNERS.items() if method.iterates]
 

@@ -1,7 +1,7 @@
 """Parallel sentences as flat arrays of word ids, and the same sentences seen from their source words.
 
-The word aligners (model1.py, fastalign.py, cooccurrence.py) work on the second form, Occurrences; kernels/aligners.py
-says why. Tokenizing is not done here: lines are cut at spaces. Notebook 06.
+The word aligners (model1.py, fastalign.py) work on the second form, Occurrences; kernels/model1.py says why.
+Tokenizing is not done here: lines are cut at spaces. Notebook 06.
 """
 
 from collections import defaultdict
@@ -50,14 +50,16 @@ class Bitext:
         Ids are given in the order in which words come up; the lists of words lead back.
         """
         (src, src_words), (trg, trg_words) = (_number(lines) for lines in (src_lines, trg_lines))
-        return cls(*src, *trg, len(src_words), len(trg_words)), src_words, trg_words
+        return cls.from_lists(src, trg, len(src_words), len(trg_words)), src_words, trg_words
 
     def without_blanks(self):
         """The pairs that have words on both sides."""
-        kept = (self.src_lengths > 0) & (self.trg_lengths > 0)
+        S, T = self.src_lengths, self.trg_lengths
+        kept = (S > 0) & (T > 0)
         if kept.all():
             return self
-        src, trg = (_select(*side, kept) for side in ((self.src_ids, self.src_starts), (self.trg_ids, self.trg_starts)))
+        src = self.src_ids[np.repeat(kept, S)], offsets(S[kept])
+        trg = self.trg_ids[np.repeat(kept, T)], offsets(T[kept])
         return Bitext(*src, *trg, self.n_src, self.n_trg)
 
 
@@ -68,20 +70,11 @@ def _flat(sentences):
 
 
 def _number(lines):
-    """Lines -> ((ids, starts), words)."""
+    """Lines -> (a list of ids for each, words)."""
     word_ids = defaultdict(count().__next__)  # a word not seen before takes the next number
-    ids, starts = [], [0]
-    for line in lines:
-        # at spaces and tabs only: other white space, such as a no-break space in a number, is part of a word
-        ids.extend(word_ids[word] for word in line.replace("\t", " ").split(" ") if word)
-        starts.append(len(ids))
-    return (np.array(ids, np.int32), np.array(starts, np.int64)), list(word_ids)
-
-
-def _select(ids, starts, kept):
-    """The sentences of one side for which `kept` is true."""
-    lengths = np.diff(starts)
-    return ids[np.repeat(kept, lengths)], offsets(lengths[kept])
+    # at spaces and tabs only: other white space, such as a no-break space in a number, is part of a word
+    sentences = [[word_ids[word] for word in line.replace("\t", " ").split(" ") if word] for line in lines]
+    return sentences, list(word_ids)
 
 
 class Shapes(NamedTuple):
@@ -165,7 +158,7 @@ def find_occurrences(bitext, shapes, of_pair):
     return Occurrences(starts, first, length, place, entry, bitext.trg_ids, bitext.n_trg)
 
 
-@compiled("aligners.cooccurrences")
+@compiled("model1.cooccurrences")
 def cooccurrences(starts, first, length, trg_ids, n_trg):
     """Fields of Occurrences -> the number of sentence pairs in which two words occur: data, indices, indptr.
 

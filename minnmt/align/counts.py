@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import load_arrays, save_arrays
 from ..errors import UserError
-from .sparse import SparseTable
+from .sparse import SparseTable, offsets
 
 
 @dataclass
@@ -27,10 +27,10 @@ class Counts(SparseTable):
     @classmethod
     def from_cells(cls, src_ids, trg_ids, weights, n_src, n_trg, info=None):
         """Cells in any order, each (source, target) once."""
-        from scipy.sparse import coo_array
-
-        cells = np.asarray(weights, np.float32), (src_ids, trg_ids)
-        return cls.from_matrix(coo_array(cells, shape=(n_src, n_trg)), info or {})
+        order = np.lexsort((trg_ids, src_ids))
+        indptr = offsets(np.bincount(np.asarray(src_ids, np.int64), minlength=n_src))
+        indices, data = (np.asarray(a, kind)[order] for a, kind in ((trg_ids, np.int32), (weights, np.float32)))
+        return cls(indptr, indices, data, n_trg, info or {})
 
     def save(self, path):
         """Write alignments.npz; the file is either complete or untouched."""

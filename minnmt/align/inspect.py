@@ -26,7 +26,8 @@ class Units(NamedTuple):
 
 def find_units(word, pipeline, side):
     """A unit as the vocabulary spells it, a mark with its joiners, or a raw word -> Units."""
-    if not word.strip():
+    units = pipeline.units(word)
+    if not units:
         raise UserError(f"the {side} word is blank: name a word")
     known = Words(pipeline.vocab).ids
     if word in known:
@@ -35,9 +36,6 @@ def find_units(word, pipeline, side):
     if joined:
         note = f"{word} is spelled {' or '.join(joined)} in the vocabulary ({JOINER} stands for no space)"
         return Units([known[form] for form in joined], False, note)
-    units = pipeline.units(word)
-    if not units:
-        raise UserError(f"the {side} word is blank: name a word")
     return Units(pipeline.vocab.encode(units), True, describe_units(units, pipeline.vocab, side))
 
 
@@ -67,8 +65,8 @@ def format_list(ranking, src_id, src_vocab, trg_vocab):
     if not len(weights):
         return f"{title}: no candidates; it was never linked with a target word"
     shown = "" if len(weights) <= ranking.n else f", the first {ranking.n}"
-    lines = [f"{title}: {_number_of(len(weights), 'candidate')}, count {weights.sum():.6g}{shown}", HEADER + "target"]
-    lines += [format_link(ranking, link, trg_vocab.words[link.trg_id]) for link in ranking.first_links(src_id)]
+    lines = [f"{title}: {number_of(len(weights), 'candidate')}, count {weights.sum():.6g}{shown}", HEADER + "target"]
+    lines += [format_link(ranking, link, trg_vocab.words[link.trg_id]) for link in ranking.links(src_id)]
     return "\n".join(lines)
 
 
@@ -113,38 +111,22 @@ def _verdict(reason, src_vocab):
 # stats: how large is it?
 
 
-def stats(counts):
-    """The sizes of Counts, as a dictionary."""
-    sizes = np.diff(counts.indptr)
-    return {
-        "source words": counts.n_src,
-        "target words": counts.n_trg,
-        "rows": counts.n_rows,
-        "cells": counts.n_cells,
-        "density": counts.n_cells / (counts.n_src * counts.n_trg),
-        "bytes": counts.indptr.nbytes + counts.indices.nbytes + counts.data.nbytes,
-        "weight": float(counts.data.sum(dtype=np.float64)),
-        "mean": counts.n_cells / max(counts.n_rows, 1),
-        "longest": int(sizes.argmax()),
-        "most": int(sizes.max()),
-    }
-
-
 def format_stats(counts, src_vocab, paths=()):
     """The sizes of Counts as text; `paths` are the files they were read from."""
-    s = stats(counts)
+    sizes = np.diff(counts.indptr)
+    density, mean = counts.n_cells / (counts.n_src * counts.n_trg), counts.n_cells / max(counts.n_rows, 1)
+    n_bytes = sum(array.nbytes for array in (counts.indptr, counts.indices, counts.data))
+    longest = f" ({src_vocab.words[sizes.argmax()]})" if counts.n_cells else ""
     lines = {
         "counts": " + ".join(map(str, paths)),
-        "source words": f"{s['rows']:,} of {s['source words']:,} have candidates",
-        "cells": f"{s['cells']:,} ({100 * s['density']:.3g} % of {s['source words']:,} x {s['target words']:,})",
-        "candidates": f"{s['mean']:.1f} for a source word that has any, at most {s['most']:,}",
-        "total weight": f"{s['weight']:,.6g}",
-        "in memory": _megabytes(s["bytes"]),
+        "source words": f"{counts.n_rows:,} of {counts.n_src:,} have candidates",
+        "cells": f"{counts.n_cells:,} ({100 * density:.3g} % of {counts.n_src:,} x {counts.n_trg:,})",
+        "candidates": f"{mean:.1f} for a source word that has any, at most {sizes.max():,}{longest}",
+        "total weight": f"{counts.data.sum(dtype=np.float64):,.6g}",
+        "in memory": _megabytes(n_bytes),
         "on disk": _megabytes(sum(os.path.getsize(path) for path in paths)),
         **{name.replace("_", " "): value for name, value in counts.info.items()},
     }
-    if s["most"]:
-        lines["candidates"] += f" ({src_vocab.words[s['longest']]})"
     width = max(map(len, lines)) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in lines.items())
 
@@ -153,5 +135,6 @@ def _megabytes(n_bytes):
     return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e6:.6f} MB"
 
 
-def _number_of(n, noun):
+def number_of(n, noun):
+    """1, "line" -> "1 line"; 2, "line" -> "2 lines"."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"

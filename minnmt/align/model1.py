@@ -6,7 +6,8 @@ Every target word comes from one source word of its sentence or from NULL, all e
     count(s_i, t_j) += p(t_j | s_i) / sum over k of p(t_j | s_k)                expected counts; then
     p(e | f) = count(f, e) / sum over e' of count(f, e')                        (23)
 
-fastalign.py keeps all of this and only prefers some positions to others.
+fastalign.py keeps all of this and only prefers some positions to others. Co-occurrence, the simplest aligner of all,
+only counts in how many sentence pairs two words both occur; training starts from the cells of its table.
 
 Memory while training: 8 bytes a cell (two words that occur in one sentence pair: int32 id, float32 probability),
 nothing a token pair, 20 bytes a source token, 20 a target token, and 16 for each number in the position tables (see
@@ -22,7 +23,7 @@ import numpy as np
 from ..compiled import compiled
 from .bitext import find_occurrences, find_shapes
 from .counts import Counts
-from .sparse import SparseTable, offsets, rows_of
+from .sparse import SparseTable, rows_of
 
 UNSEEN = 1e-9  # the probability of two words that never occur together in training
 NEGLIGIBLE = 1e-7  # cells below it are left out of the table that others read
@@ -31,7 +32,7 @@ LEAST = 1e-37  # the least probability stored: below it float32 loses digits, an
 # One iteration. A table of probabilities is CSR: probs, indices, indptr; `text` is Occurrences.
 
 
-@compiled("aligners.token_probabilities")
+@compiled("model1.token_probabilities")
 def token_probabilities(probs, indices, indptr, text, positions):
     """-> (target tokens) float64: sum over the source words of its sentence of p(trg | src) * p(position).
 
@@ -42,7 +43,7 @@ def token_probabilities(probs, indices, indptr, text, positions):
     return np.bincount(token, probs[cell] * positions[entry], minlength=len(text.trg_ids))
 
 
-@compiled("aligners.expected_counts")
+@compiled("model1.expected_counts")
 def expected_counts(probs, indices, indptr, text, positions, totals):
     """Share out every target token among the source words of its sentence, by their part of its total (target tokens).
 
@@ -55,7 +56,7 @@ def expected_counts(probs, indices, indptr, text, positions, totals):
     return counts, np.bincount(entry, share, minlength=len(positions))
 
 
-@compiled("aligners.normalise_rows")
+@compiled("model1.normalise_rows")
 def normalise_rows(counts, indptr, alpha):
     """counts (cells), used up -> probabilities: each row divided by its sum (23).
 
@@ -70,7 +71,7 @@ def normalise_rows(counts, indptr, alpha):
     return np.maximum(prob, LEAST).astype(counts.dtype)
 
 
-@compiled("aligners.best_links")
+@compiled("model1.best_links")
 def best_links(probs, indices, indptr, text, positions, unseen):
     """-> (target tokens) int32: the place of the source word with the highest p(trg | src) * p(position).
 
@@ -145,15 +146,9 @@ def without_null(table, info):
 
 def pharaoh_lines(bitext, links):
     """The links of each sentence pair as "0-0 2-1", source-target, ordered by target, NULL left out."""
-    j = np.arange(len(links)) - bitext.trg_starts[rows_of(bitext.trg_starts)]
-    linked = links >= 0
-    width = bitext.trg_lengths.max(initial=0) + 1
-    # the same few links come up again and again: spell each of them once
-    keys, which = np.unique(links[linked] * width + j[linked], return_inverse=True)
-    spelled = [f"{key // width}-{key % width}" for key in keys.tolist()]
-    words = [spelled[k] for k in which.tolist()]
-    ends = offsets(linked)[bitext.trg_starts].tolist()
-    return [" ".join(words[start:end]) for start, end in zip(ends, ends[1:])]
+    links, starts = links.tolist(), bitext.trg_starts.tolist()
+    sentences = (links[start:end] for start, end in zip(starts, starts[1:]))
+    return [" ".join(f"{i}-{j}" for j, i in enumerate(places) if i >= 0) for places in sentences]
 
 
 class Em:
@@ -201,3 +196,13 @@ def train_model1(bitext, iterations=5, report=None, alpha=0.0):
         if report:
             report(iteration, bits, "")
     return em.aligner(uniform_positions, method="model1", iterations=iterations)
+
+
+def train_cooccurrence(bitext, iterations=0, report=None):
+    """-> Aligner with p(trg | src) = the pair's share of all co-occurrences of src. Nothing to iterate or report."""
+    n_pairs, indices, indptr = find_occurrences(bitext, *find_shapes(bitext)).cooccurrences()
+    info = {"method": "cooc", "pairs": len(bitext.without_blanks()), "iterations": 0}
+    # the counts themselves, because p(source | target) cannot be had from a table of p(target | source)
+    counts = without_null(SparseTable(indptr, indices, n_pairs, bitext.n_trg), info)
+    probs = SparseTable(indptr, indices, normalise_rows(n_pairs.copy(), indptr, 0.0), bitext.n_trg)
+    return Aligner(probs, uniform_positions, info, counts)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..text.batches import pad
 from ..text.vocab import EOS, UNK
 from .candidates import best_candidates, probabilities
 from .selector import Selector, always_words
@@ -24,15 +25,6 @@ class Link(NamedTuple):
     rank: int  # among the source word's candidates, from 1
     prob: float  # by which it is ranked
     barred: str  # what keeps the source word from bringing the target word, BEYOND or BELOW, or ""
-
-
-class Details(NamedTuple):
-    """What else is known about a Link."""
-
-    count: float
-    p_trg: float  # p(target | source)
-    p_src: float  # p(source | target)
-    rank_back: int  # among the target word's source words, from 1
 
 
 class Reason(NamedTuple):
@@ -63,23 +55,15 @@ class Ranking:
         self.counts, self.n, self.by, self.min_prob, self.frequent = counts, n, by, min_prob, frequent
         self.candidates = best_candidates(counts, counts.n_trg, by)
 
-    def link(self, src_id, trg_id):
-        """The Link of two words; None if they were never linked."""
-        ids, _ = self.candidates.row(src_id)
-        places = np.flatnonzero(ids == trg_id)
-        return self._link(src_id, int(places[0])) if len(places) else None
-
-    def first_links(self, src_id):
-        """The Links of a source word's n best candidates, best first."""
-        ids, _ = self.candidates.row(src_id)
-        return [self._link(src_id, place) for place in range(min(self.n, len(ids)))]
-
-    def _link(self, src_id, place):
-        """The Link of a source word with the candidate at a place, from 0."""
+    def links(self, src_id, trg_id=None):
+        """The Links of a source word: with its n best candidates, best first, or with one target word, if there are."""
         ids, probs = self.candidates.row(src_id)
-        below = probs[place] < np.float32(self.min_prob)  # as best_candidates() compares
-        barred = BELOW if below else BEYOND if place >= self.n else ""
-        return Link(src_id, int(ids[place]), place + 1, float(probs[place]), barred)
+        links = []
+        for place in np.arange(len(ids))[: self.n] if trg_id is None else np.flatnonzero(ids == trg_id):
+            below = probs[place] < np.float32(self.min_prob)  # as best_candidates() compares
+            barred = BELOW if below else BEYOND if place >= self.n else ""
+            links.append(Link(src_id, int(ids[place]), int(place) + 1, float(probs[place]), barred))
+        return links
 
     def reason(self, src_ids, trg_id):
         """The Reason for one target id and a sentence's source ids (eos among them)."""
@@ -88,18 +72,19 @@ class Ranking:
             always = "eos" if trg_id == EOS else "UNK"
         elif trg_id < len(always_words(self.counts.n_trg, self.frequent)):
             always = f"one of the {self.frequent} most frequent words"
-        links = [link for src_id in dict.fromkeys(src_ids) if (link := self.link(src_id, trg_id))]
+        links = [link for src_id in dict.fromkeys(src_ids) for link in self.links(src_id, trg_id)]
         return Reason(trg_id, always, sorted(links, key=lambda link: link.rank))
 
     def details(self, link):
-        """The Details of a Link."""
+        """A Link -> its count, p(target | source), p(source | target), and the rank back: from 1, by count, among the
+        target word's source words."""
         counts = self.counts
         column = np.flatnonzero(counts.indices == link.trg_id)  # its cells, by ascending source id
         cell = column[np.searchsorted(column, counts.indptr[link.src_id])]
         count = counts.data[cell]
         above = (counts.data[column] > count) | ((counts.data[column] == count) & (column < cell))
         p_trg, p_src = (float(p[cell]) for p in self._probabilities)
-        return Details(float(count), p_trg, p_src, int(above.sum()) + 1)
+        return float(count), p_trg, p_src, int(above.sum()) + 1
 
     @cached_property
     def _probabilities(self):
@@ -107,6 +92,5 @@ class Ranking:
 
     def list_size(self, src_ids):
         """How many target words a sentence's list has."""
-        ids = np.array(src_ids, np.int64)[:, None]  # (S,1): a batch of one sentence
         selector = Selector(best_candidates(self.counts, self.n, self.by, self.min_prob), self.frequent)
-        return len(selector.lists(ids, np.ones(ids.shape, np.float32))[0])
+        return len(selector.lists(*pad([src_ids]))[0])

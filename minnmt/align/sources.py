@@ -19,8 +19,8 @@ def counts_path(name, directory):
     return beside if beside and beside.exists() else Path(name)
 
 
-def load_counts(names, directory, n_src, n_trg):
-    """The sum of the counts that are named; with no name, the model directory's alignments.npz."""
+def counts_paths(names, directory):
+    """The files of the counts that are named; with no name, the model directory's alignments.npz."""
     for name in names:
         if name in CONTROLS:
             raise UsageError(f"--counts {name} counts nothing: it is a control, for decode and audit alone")
@@ -34,6 +34,12 @@ def load_counts(names, directory, n_src, n_trg):
     for path in paths:
         if not path.exists():
             raise UserError(missing(path, directory))
+    return paths
+
+
+def load_counts(names, directory, n_src, n_trg):
+    """The sum of the counts that are named."""
+    paths = counts_paths(names, directory)
     if len(paths) == 1:
         return Counts.load(paths[0], n_src, n_trg)
     return add_counts(Counts.load(path, n_src, n_trg) for path in paths)
@@ -51,12 +57,11 @@ def missing(path, directory):
 
 def make_selector(names, directory, n, n_src, n_trg, by="source", min_prob=0.0, frequent=0):
     """The selector of n candidates per source word from the named counts, or from a control."""
-    controls = [name for name in names if name in CONTROLS]
-    if controls and len(names) > 1:
+    if not set(names) & set(CONTROLS):
+        counts = load_counts(names, directory, n_src, n_trg)
+        return Selector(best_candidates(counts, n, by, min_prob), frequent)
+    if len(names) > 1:
         raise UsageError(f"--counts {' and '.join(names)}: {' and '.join(CONTROLS)} stand alone")
-    if controls and (by != "source" or min_prob):
+    if by != "source" or min_prob:
         raise UsageError(f"--by and --min-prob do not go with --counts {names[0]}, which counts nothing")
-    if controls:
-        return CONTROLS[names[0]](n, n_src, n_trg, frequent)
-    counts = load_counts(names, directory, n_src, n_trg)
-    return Selector(best_candidates(counts, n, by, min_prob), frequent)
+    return CONTROLS[names[0]](n, n_src, n_trg, frequent)

@@ -1,8 +1,7 @@
 """Sparse tables: a row per source word, a column per target word, of which only the touched cells are stored.
 
-Kept as CSR (indptr, indices, data), 8 bytes a cell. `Counts` (counts.py) and `Candidates` (candidates.py) are such
-tables. scipy.sparse calculates with them; it takes 0.1 s to import, so it waits until somebody asks, and decoding does
-without. Notebook 06.
+Kept as CSR (indptr, indices, data), 8 bytes a cell, as scipy.sparse does. `Counts` (counts.py) and
+`Candidates` (candidates.py) are such tables. Notebook 06.
 """
 
 from dataclasses import dataclass, replace
@@ -46,23 +45,6 @@ class SparseTable:
         """The cells for which kept (cells) is true, in the same order."""
         indptr = offsets(kept)[self.indptr]
         return replace(self, indptr=indptr, indices=self.indices[kept], data=self.data[kept])
-
-    @property
-    def matrix(self):
-        """(Vs,Vt) the table for scipy: a csr_array on the same data."""
-        from scipy.sparse import csr_array
-
-        return csr_array((self.data, self.indices, self.indptr), shape=(self.n_src, self.n_trg))
-
-    @classmethod
-    def from_matrix(cls, matrix, *more):
-        """scipy's matrix -> a table with ascending rows; `more` is what a subclass has besides."""
-        matrix = matrix.tocsr()
-        if not matrix.has_sorted_indices:
-            matrix = matrix.sorted_indices()
-        # scipy chooses the kind of its indices by their number; files and kernels have one kind
-        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        return cls(indptr, indices, matrix.data.astype(np.float32, copy=False), matrix.shape[1], *more)
 
 
 def offsets(lengths):

@@ -1,24 +1,13 @@
 """align: counts for a model that has none, or a stand-alone word aligner."""
 
+import contextlib
 import os
 
 import click
 
 from ..align.aligners import ALIGNERS, ITERATING
 from ..errors import UsageError
-from .options import (
-    FILE,
-    POSITIVE,
-    Number,
-    check_outputs,
-    counts_files,
-    directory_from_options,
-    keep_counts,
-    model_files,
-    model_from_options,
-    model_options,
-    training_threads,
-)
+from . import options as opt
 
 ITERATIONS = 5
 *FIRST, LAST = (method.text for method in ALIGNERS.values())
@@ -26,23 +15,23 @@ ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads
 
 
 @click.command()
-@model_options
+@opt.model_options
 @click.option(
     "--method", type=click.Choice(["attention", *ALIGNERS]), default="attention", show_default=True,
     help=f"The model's attention, {', '.join(FIRST)}, or {LAST}.",
 )  # fmt: skip
-@click.option("--src", type=FILE, help="Source text. [default: what the model was trained with]")
-@click.option("--trg", type=FILE, help="Target text, line by line the translation of --src.")
-@click.option("-o", "--output", type=FILE, help="Where to write. [default: beside the model; links to stdout]")
+@click.option("--src", type=opt.FILE, help="Source text. [default: what the model was trained with]")
+@click.option("--trg", type=opt.FILE, help="Target text, line by line the translation of --src.")
+@click.option("-o", "--output", type=opt.FILE, help="Where to write. [default: beside the model; links to stdout]")
 @click.option("--overwrite", is_flag=True, help="Replace counts that are already beside the model.")
 @click.option("--frozen", is_flag=True, help="Leave the model as it is: forward only, several times as fast.")
-@click.option("--threshold", type=Number(0, 1, max_open=True), help="Count only attention above this. [default: 0.1]")
-@click.option("--learning-rate", type=Number(0, min_open=True), help="Of the epoch. [default: where training ended]")
-@click.option("--save-model", type=FILE, help="Write the parameters after the epoch to this .npz; else they are lost.")
-@click.option("--iterations", type=POSITIVE, help=f"Of {' and '.join(ITERATING)}. [default: {ITERATIONS}]")
-@click.option("--pharaoh", type=FILE, help="With a model: also write word links i-j, a line for each pair.")
-@click.option("--table", type=FILE, help="Without a model: write source, target, ln p(target | source) a line.")
-@click.option("--threads", type=POSITIVE, help="Threads that share the attention's work. [default: as train]")
+@click.option("--threshold", type=opt.Number(0, 1, max_open=True), help="Count attention above this. [default: 0.1]")
+@click.option("--learning-rate", type=opt.Number(0, min_open=True), help="Of the epoch. [default: training's last]")
+@click.option("--save-model", type=opt.FILE, help="Write the updated parameters to this .npz; else they are lost.")
+@click.option("--iterations", type=opt.POSITIVE, help=f"Of {' and '.join(ITERATING)}. [default: {ITERATIONS}]")
+@click.option("--pharaoh", type=opt.FILE, help="With a model: also write word links i-j, a line for each pair.")
+@click.option("--table", type=opt.FILE, help="Without a model: write source, target, ln p(target | source) a line.")
+@click.option("--threads", type=opt.POSITIVE, help="Threads that share the attention's work. [default: as train]")
 def align(method, src, trg, **options):
     """Learn which target words belong to which source words.
 
@@ -84,9 +73,9 @@ def align_any_text(method, src, trg, options):
     from ..train.status import Status
 
     refuse(options, ("pharaoh",), "goes with a model (-m); without one the links are the output (-o)")
-    directory_from_options(options)  # --vocab-src and the like go with --npz
+    opt.directory_from_options(options)  # --vocab-src and the like go with --npz
     output = options["output"] or "-"
-    check_outputs([output, options["table"]], [src, trg])
+    opt.check_outputs([output, options["table"]], [src, trg])
     lines, table = align_text(method, src, trg, options["iterations"] or ITERATIONS, Status())
     write_lines("-" if is_stdout(output) else output, lines)
     if options["table"]:
@@ -95,26 +84,27 @@ def align_any_text(method, src, trg, options):
 
 def align_model(method, src, trg, options):
     """Counts for the lists of a model."""
-    from ..files import write_lines
+    from ..files import only_writer, write_lines
     from ..model.npz import save_parameters
     from ..tasks import aligning
     from ..threads import tuned
     from ..train.status import Status
 
     refuse(options, ("table",), "goes without a model; candidates export writes a model's tables")
-    status, directory = Status(), directory_from_options(options)
+    status, directory = Status(), opt.directory_from_options(options)
     output = counts_output(method, directory, options)
-    model = model_from_options(options)
-    inputs = [src, trg, *model_files(options)]
-    check_outputs([output, options["pharaoh"], options["save_model"]], inputs)
-    check_outputs([options["pharaoh"], options["save_model"]], counts_files(options))
+    model = opt.model_from_options(options)
+    inputs = [src, trg, *opt.model_files(options)]
+    opt.check_outputs([output, options["pharaoh"], options["save_model"]], inputs)
+    opt.check_outputs([options["pharaoh"], options["save_model"]], opt.counts_files(options))
     split = aligning.parallel_text(model, src, trg)
-    if method == "attention":
-        with tuned(huge=True):
-            counts, lines = count_attention(model, split, directory, options, status), None
-    else:
-        counts, lines = aligning.align_units(method, model, split, options["iterations"] or ITERATIONS, status)
-    counts.save(output)
+    with only_writer(directory) if opt.is_beside(output, directory) else contextlib.nullcontext():
+        if method == "attention":
+            with tuned(huge=True):
+                counts, lines = count_attention(model, split, directory, options, status), None
+        else:
+            counts, lines = aligning.align_units(method, model, split, options["iterations"] or ITERATIONS, status)
+        counts.save(output)
     if options["save_model"]:
         save_parameters(options["save_model"], model.params)
     if options["pharaoh"]:
@@ -131,7 +121,7 @@ def count_attention(model, split, directory, options, status):
     from ..train.settings import Settings
 
     settings = Settings.from_config(model.config) if model.config else Settings()
-    settings.threads = options["threads"] or training_threads(settings.batch_size)
+    settings.threads = options["threads"] or opt.training_threads(settings.batch_size)
     if options["threshold"] is not None:
         settings.align_threshold = options["threshold"]
     rate = None
@@ -151,7 +141,7 @@ def counts_output(method, directory, options):
         raise UsageError("with --npz, name the file for the counts with -o")
     if not output:
         output = os.path.join(directory, "alignments.npz" if method == "attention" else f"alignments.{method}.npz")
-    keep_counts(output, directory, options["overwrite"])
+    opt.keep_counts(output, directory, options["overwrite"])
     return output
 
 

@@ -5,37 +5,23 @@ import sys
 import click
 
 from ..errors import UsageError, UserError
-from .options import (
-    COUNT,
-    FILE,
-    POSITIVE,
-    available_processors,
-    check_outputs,
-    counts_files,
-    counts_options,
-    directory_from_options,
-    model_files,
-    model_from_options,
-    model_options,
-    search_options,
-    selector_from_options,
-)
+from . import options as opt
 
 
 @click.command()
-@model_options
-@click.option("-i", "--input", "input_path", type=FILE, help="Source text. [default: the model's own test set]")
-@click.option("-r", "--reference", type=FILE, help="With -i: its translation. Without it, no scores and no coverage.")
-@click.option("-o", "--output", "output_path", type=FILE, default="-", help="Where to write. [default: stdout]")
+@opt.model_options
+@click.option("-i", "--input", "input_path", type=opt.FILE, help="Source text. [default: the model's own test set]")
+@click.option("-r", "--reference", type=opt.FILE, help="With -i: its translation; without it no scores, no coverage.")
+@click.option("-o", "--output", "output_path", type=opt.FILE, default="-", help="Where to write. [default: stdout]")
 @click.option("--json", "as_json", is_flag=True, help="Everything, all divergences included, as a JSON object.")
-@click.option("--examples", type=COUNT, default=10, show_default=True, help="Divergences that the text shows.")
-@click.option("--topn", type=POSITIVE, default=100, show_default=True, help="Candidates per source word.")
-@counts_options
+@click.option("--examples", type=opt.COUNT, default=10, show_default=True, help="Divergences that the text shows.")
+@click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
+@opt.counts_options
 @click.option(
     "--negations", metavar="NAME",
     help="Words to count as negations: en, de, it, fr, or a file with one on each line. [default: those four]",
 )  # fmt: skip
-@search_options
+@opt.search_options
 def audit(input_path, reference, output_path, as_json, examples, negations, batch_size, threads, **options):
     """Decode with and without the list, and report what the list costs.
 
@@ -59,11 +45,11 @@ def audit(input_path, reference, output_path, as_json, examples, negations, batc
 
     check_paths(input_path, reference, output_path, options)
     negations = negation_words(negations)
-    model = model_from_options(options)
-    selector = selector_from_options(options, model)
+    model = opt.model_from_options(options)
+    selector = opt.selector_from_options(options, model)
     ranking = ranking_from_options(options, model)
     split = text_from_options(input_path, reference, model)
-    threads = threads or available_processors()
+    threads = threads or opt.available_processors()
     settings = SearchSettings(options["beam"], options["length_penalty"], options["max_length"])
     click.echo(f"decoding {len(split.src):,} lines twice, with and without lists", err=True)
     with tuned():
@@ -92,7 +78,7 @@ def check_paths(input_path, reference, output_path, options):
         raise UsageError("only one of -i and -r can be standard input (-)")
     if is_stdout(output_path) and sys.stdout is None:
         raise UserError("standard output is closed: name a file with -o")
-    check_outputs([output_path], [input_path, reference, *model_files(options), *counts_files(options)])
+    opt.check_outputs([output_path], [input_path, reference, *opt.model_files(options), *opt.counts_files(options)])
 
 
 def text_from_options(input_path, reference, model):
@@ -119,5 +105,5 @@ def ranking_from_options(options, model):
     if set(options["counts"]) & set(CONTROLS):
         return None
     sizes = len(model.src.vocab), len(model.trg.vocab)
-    counts = load_counts(options["counts"], directory_from_options(options), *sizes)
+    counts = load_counts(options["counts"], opt.directory_from_options(options), *sizes)
     return Ranking(counts, options["topn"], options["by"], options["min_prob"])

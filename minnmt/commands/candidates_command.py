@@ -1,25 +1,12 @@
 """candidates: look into the lists, and exchange them with other programs."""
 
-import os
 import sys
 
 import click
 
 from ..align.formats import FORMATS
 from ..errors import UsageError, UserError
-from .options import (
-    COUNTS_OPTIONS,
-    FILE,
-    POSITIVE,
-    check_outputs,
-    counts_files,
-    counts_options,
-    directory_from_options,
-    keep_counts,
-    model_files,
-    model_options,
-    pipelines_from_options,
-)
+from . import options as opt
 
 FORMAT_LIST = "\n".join(["\b", "FORMATS", *(f"  {name:<12} {format.text}" for name, format in FORMATS.items())])
 WITH_ALWAYS = sorted(name for name, format in FORMATS.items() if format.always)
@@ -39,31 +26,21 @@ def candidates():
     """
 
 
-counts_option, by_option, *_ = COUNTS_OPTIONS
+counts_option, by_option, *_ = opt.COUNTS_OPTIONS
 
 
 def load_named_counts(options, names, src, trg):
     from ..align.sources import load_counts
 
-    return load_counts(names, directory_from_options(options), len(src.vocab), len(trg.vocab))
-
-
-def counts_read(options, names):
-    """The files that load_named_counts reads."""
-    from ..align.sources import counts_path
-
-    directory = directory_from_options(options)
-    if directory and not names:
-        return [os.path.join(directory, "alignments.npz")]
-    return [counts_path(name, directory) for name in names]
+    return load_counts(names, opt.directory_from_options(options), len(src.vocab), len(trg.vocab))
 
 
 @candidates.command()
 @click.argument("word")
-@click.option("-n", type=POSITIVE, default=20, show_default=True, help="Candidates to show.")
+@click.option("-n", type=opt.POSITIVE, default=20, show_default=True, help="Candidates to show.")
 @by_option
 @counts_option
-@model_options
+@opt.model_options
 def inspect(word, n, by, counts, **options):
     """The candidates of a source word, best first.
 
@@ -77,7 +54,7 @@ def inspect(word, n, by, counts, **options):
     from ..align.inspect import find_units, format_list
     from ..align.ranking import Ranking
 
-    src, trg = pipelines_from_options(options)
+    src, trg = opt.pipelines_from_options(options)
     units = find_units(word, src, "source")
     ranking = Ranking(load_named_counts(options, counts, src, trg), n, by)
     if units.note:
@@ -88,9 +65,9 @@ def inspect(word, n, by, counts, **options):
 @candidates.command()
 @click.argument("sentence")
 @click.argument("target_word")
-@click.option("--topn", type=POSITIVE, default=100, show_default=True, help="Candidates per source word.")
-@counts_options
-@model_options
+@click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
+@opt.counts_options
+@opt.model_options
 def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
     """Is a target word in the list of a sentence, and through which source words?
 
@@ -104,7 +81,7 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
     from ..align.ranking import Ranking
     from ..text.vocab import EOS
 
-    src, trg = pipelines_from_options(options)
+    src, trg = opt.pipelines_from_options(options)
     units = find_units(target_word, trg, "target")
     counts = load_named_counts(options, counts, src, trg)
     src_units = src.units(sentence)
@@ -121,7 +98,7 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
 
 @candidates.command()
 @counts_option
-@model_options
+@opt.model_options
 def stats(counts, **options):
     """How large the counts are and where they come from.
 
@@ -130,18 +107,19 @@ def stats(counts, **options):
     python cli.py candidates stats --counts epoch2 --counts more.npz
     """
     from ..align.inspect import format_stats
+    from ..align.sources import counts_paths
 
-    src, trg = pipelines_from_options(options)
+    src, trg = opt.pipelines_from_options(options)
     loaded = load_named_counts(options, counts, src, trg)
-    click.echo(format_stats(loaded, src.vocab, counts_read(options, counts)))
+    click.echo(format_stats(loaded, src.vocab, counts_paths(counts, opt.directory_from_options(options))))
 
 
 @candidates.command(epilog=FORMAT_LIST)
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), required=True, help="See below.")
-@click.option("-o", "--output", type=FILE, required=True, help="File to write, - for stdout.")
-@click.option("--topn", type=POSITIVE, default=100, show_default=True, help="Candidates per source word.")
-@counts_options
-@model_options
+@click.option("-o", "--output", type=opt.FILE, required=True, help="File to write, - for stdout.")
+@click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
+@opt.counts_options
+@opt.model_options
 def export(name, output, topn, counts, by, min_prob, frequent, **options):
     """Write the candidate lists for another program.
 
@@ -159,27 +137,27 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     if frequent and name not in WITH_ALWAYS:
         formats = " and ".join(WITH_ALWAYS)
         raise UsageError(f"--frequent goes with {formats}: {name} has no words that are always included")
-    check_outputs([output], [*model_files(options), *counts_files({**options, "counts": counts})])
+    opt.check_outputs([output], [*opt.model_files(options), *opt.counts_files({**options, "counts": counts})])
     if output == "-" and sys.stdout is None:
         raise UserError("standard output is closed: there is nowhere to write to")
-    src, trg = pipelines_from_options(options)
+    src, trg = opt.pipelines_from_options(options)
     lists = best_candidates(load_named_counts(options, counts, src, trg), topn, by, min_prob)
     if not len(lists.ids):
         raise UserError("there is no candidate to write: the counts are empty, or --min-prob is too high")
-    written = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
-    if written.n_left_out:
-        click.echo(f"left out: candidates that this format cannot spell ({written.n_left_out:,})", err=True)
+    n_written, n_src, n_left_out = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
+    if n_left_out:
+        click.echo(f"left out: candidates that this format cannot spell ({n_left_out:,})", err=True)
     use = FORMATS[name].use.format(path=output, always=2, topn=topn)
-    click.echo(f"wrote {written.n_candidates:,} candidates of {written.n_src:,} source words to {output}", err=True)
+    click.echo(f"wrote {n_written:,} candidates of {n_src:,} source words to {output}", err=True)
     click.echo(f"use: {use}", err=True)
 
 
 @candidates.command("import", epilog=FORMAT_LIST)
-@click.argument("file", type=FILE)
+@click.argument("file", type=opt.FILE)
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), help="See below. [default: by its beginning]")
-@click.option("-o", "--output", type=FILE, required=True, help="Counts file (.npz) to write.")
+@click.option("-o", "--output", type=opt.FILE, required=True, help="Counts file (.npz) to write.")
 @click.option("--overwrite", is_flag=True, help="Replace counts that are already beside the model.")
-@model_options
+@opt.model_options
 def import_(file, name, output, overwrite, **options):
     """Read the lists of another program into counts, for --counts.
 
@@ -194,9 +172,9 @@ def import_(file, name, output, overwrite, **options):
 
     if output == "-":
         raise UsageError("counts cannot go to standard output: name a file with -o")
-    check_outputs([output], [file, *model_files(options)])
-    keep_counts(output, directory_from_options(options), overwrite)
-    src, trg = pipelines_from_options(options)
+    opt.check_outputs([output], [file, *opt.model_files(options)])
+    opt.keep_counts(output, opt.directory_from_options(options), overwrite)
+    src, trg = opt.pipelines_from_options(options)
     counts, remarks, name = import_counts(name, file, src.vocab, trg.vocab)
     for remark in remarks:
         click.echo(f"{file}: {remark}", err=True)
@@ -208,10 +186,10 @@ def import_(file, name, output, overwrite, **options):
 
 
 @candidates.command(epilog=FORMAT_LIST)
-@click.argument("file", type=FILE)
+@click.argument("file", type=opt.FILE)
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), help="See below. [default: by its beginning]")
-@click.option("--limit", type=POSITIVE, default=20, show_default=True, help="Problems to show.")
-@model_options
+@click.option("--limit", type=opt.POSITIVE, default=20, show_default=True, help="Problems to show.")
+@opt.model_options
 def lint(file, name, limit, **options):
     """Check a file of candidate lists strictly, against the model's vocabularies.
 
@@ -224,11 +202,12 @@ def lint(file, name, limit, **options):
     from ..align.formats import lint as lint_file
     from ..align.formats.scan import where
 
-    src, trg = pipelines_from_options(options)
+    src, trg = opt.pipelines_from_options(options)
     found, name = lint_file(name, file, src.vocab, trg.vocab, limit)
     for problem in found.problems:
         click.echo(f"{where(file, problem.line)}: {problem.text}")
     if found.n_problems:
         shown = f", {len(found.problems)} shown (--limit)" if found.n_problems > len(found.problems) else ""
         raise UserError(f"{file} ({name}): {found.n_problems:,} problem{'s' * (found.n_problems > 1)}{shown}")
-    click.echo(f"{file} ({name}): {found.n_cells:,} candidates of {found.n_rows:,} source words, no problems")
+    size = f"{len(found.cells):,} candidates of {len(set(found.cells['src'])):,} source words"
+    click.echo(f"{file} ({name}): {size}, no problems")

@@ -5,49 +5,34 @@ import contextlib
 import click
 
 from ..errors import UsageError
-from .options import (
-    COUNT,
-    FILE,
-    POSITIVE,
-    available_processors,
-    check_outputs,
-    counts_files,
-    counts_options,
-    directory_from_options,
-    model_files,
-    model_from_options,
-    model_options,
-    profiled,
-    search_options,
-    selector_from_options,
-)
+from . import options as opt
 
 NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
 
 
 @click.command()
-@model_options
-@click.option("-i", "--input", type=FILE, default="-", help="Text to translate. [default: stdin]")
-@click.option("-o", "--output", type=FILE, default="-", help="Where to write. [default: stdout]")
-@click.option("--topn", type=COUNT, default=0, help="Candidates per source word, as far as it has them; 0 = all words.")
-@counts_options
+@opt.model_options
+@click.option("-i", "--input", type=opt.FILE, default="-", help="Text to translate. [default: stdin]")
+@click.option("-o", "--output", type=opt.FILE, default="-", help="Where to write. [default: stdout]")
+@click.option("--topn", type=opt.COUNT, default=0, help="Candidates per source word, if it has so many; 0 = all words.")
+@opt.counts_options
 @click.option(
     "--replace-unk", metavar="HOW",
     help="Replace unknown words by the source word attended to most: copy it, or translate it by the table of "
     "--counts, by model1 (see align --method), or by any counts as --counts names them. [copy|table|model1|NAME]",
 )  # fmt: skip
-@click.option("--reference", type=FILE, help="Do not translate: print ln p(reference | source) of each line.")
+@click.option("--reference", type=opt.FILE, help="Do not translate: print ln p(reference | source) of each line.")
 @click.option(
     "--outside", type=click.Choice(["add", "unk", "refuse"]),
     help="With --reference: what becomes of its words outside the list. [default: add]",
 )  # fmt: skip
-@click.option("--n-best", type=POSITIVE, default=1, help="Print the N best: number ||| translation ||| score.")
-@click.option("--alignments", type=FILE, help="Write the attention of each line's best translation to this file.")
+@click.option("--n-best", type=opt.POSITIVE, default=1, help="Print the N best: number ||| translation ||| score.")
+@click.option("--alignments", type=opt.FILE, help="Write the attention of each line's best translation to this file.")
 @click.option(
     "--alignment-format", type=click.Choice(["pharaoh", "weights"]),
     help="Word links i-j a line, or all weights as a JSON object a line. [default: pharaoh]",
 )  # fmt: skip
-@search_options
+@opt.search_options
 @click.option(
     "--engine", type=click.Choice(["fast", "float32", "plain"]), default="fast", show_default=True,
     help="fast rounds the recurrent weights of large networks (16 MB and more) to 16 bits, float32 does not; plain is "
@@ -76,15 +61,15 @@ def run_decode(options):
     """Check the files, then translate, or score the reference."""
     from ..threads import tuned
 
-    inputs = [options["input"], options["reference"], *model_files(options), *counts_files(options)]
-    check_outputs([options["output"], options["alignments"]], inputs)
-    model = model_from_options(options)
-    selector = selector_from_options(options, model)
+    inputs = [options["input"], options["reference"], *opt.model_files(options), *opt.counts_files(options)]
+    opt.check_outputs([options["output"], options["alignments"]], inputs)
+    model = opt.model_from_options(options)
+    selector = opt.selector_from_options(options, model)
     if options["reference"]:
         score_reference(options, model, selector)
         return
     translator = translator_from_options(options, model, selector)
-    with tuned(), profiled(options["profile"]):
+    with tuned(), opt.profiled(options["profile"]):
         translate_all(translator, options)
 
 
@@ -115,7 +100,7 @@ def translator_from_options(options, model, selector):
     settings = SearchSettings(
         options["beam"], options["length_penalty"], options["max_length"], options["n_best"], keep_attention
     )
-    n_threads = options["threads"] or available_processors()
+    n_threads = options["threads"] or opt.available_processors()
     replacer = replacer_from_options(options, model)
     engine = None if reading_mode() else FastEngine(model.params, exact=options["engine"] == "float32")
     return Translator(model, settings, options["batch_size"], n_threads, selector, replacer, engine)
@@ -150,7 +135,7 @@ def replacer_from_options(options, model):
     if set(names) & set(CONTROLS):
         raise UsageError(f"--replace-unk table needs counts: --counts {' and '.join(CONTROLS)} have none")
     sizes = len(model.src.vocab), len(model.trg.vocab)
-    return Replacer(model, load_counts(names, directory_from_options(options), *sizes))
+    return Replacer(model, load_counts(names, opt.directory_from_options(options), *sizes))
 
 
 def score_reference(options, model, selector):
@@ -161,6 +146,6 @@ def score_reference(options, model, selector):
     if options["input"] == options["reference"] == "-":
         raise UsageError("only one of -i and --reference can be standard input (-)")
     lines = read_parallel(options["input"], options["reference"])
-    n_threads = options["threads"] or available_processors()
+    n_threads = options["threads"] or opt.available_processors()
     logps = score_translations(*lines, model, selector, options["outside"] or "add", n_threads)
     write_lines(options["output"], [f"{logp:.4f}" for logp in logps])

@@ -6,8 +6,8 @@ import os
 
 import click
 
-from ..errors import UsageError
-from ..train.settings import Settings
+from ..errors import UsageError, UserError
+from ..train.settings import MOST, Choice, Flag, Settings, allowed_values, help_texts
 
 DEFAULTS = Settings()
 
@@ -38,11 +38,33 @@ POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=0)
 
 
-def setting(name, help, **kwargs):
-    """An option for one field of Settings, with that field's default."""
-    return click.option(
-        "--" + name.replace("_", "-"), name, default=getattr(DEFAULTS, name), show_default=True, help=help, **kwargs
-    )
+def setting(name, help=None):
+    """An option for one setting of training, with its default, its limits and its help."""
+    values, flag = allowed_values()[name], "--" + name.replace("_", "-")
+    help = help or help_texts()[name]
+    if isinstance(values, Flag):
+        return click.option(flag, name, is_flag=True, help=help)
+    default = getattr(DEFAULTS, name)
+    return click.option(flag, name, type=click_type(values), default=default, show_default=True, help=help)
+
+
+def settings_from_options(options):
+    """Settings of a training; what they refuse is the command line's mistake."""
+    try:
+        return Settings(**options)
+    except UserError as error:
+        raise UsageError(str(error)) from None
+
+
+def click_type(values):
+    """What a setting may be, as click knows it."""
+    if isinstance(values, Choice):
+        return click.Choice(list(values))
+    if values.kind is int:
+        return click.IntRange(values.least, None if values.most == MOST else values.most)
+    low, high = (values.least, values.above), (values.most, values.below)
+    low_open, high_open = values.above is not None, values.below is not None
+    return Number(low[low_open], high[high_open], min_open=low_open, max_open=high_open)
 
 
 def check_outputs(outputs, inputs=()):
@@ -67,7 +89,19 @@ def available_processors():
     return n_processors()
 
 
-TEXT_OPTIONS = (
+def group(*options):
+    """Several options as one decorator."""
+
+    def decorate(command):
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+# The options that name training, dev and test text; Settings has fields of the same names
+text_options = group(
     click.option("--src", type=FILE, help="Source training text, one sentence a line. [default: embedded corpus]"),
     click.option("--trg", type=FILE, help="Target training text, line by line the translation of --src."),
     click.option("--dev-src", type=FILE, help="Source text to validate on after each epoch."),
@@ -76,7 +110,8 @@ TEXT_OPTIONS = (
     click.option("--test-trg", type=FILE, help="Its translation."),
 )
 
-MODEL_OPTIONS = (
+# The options that name a model; model_from_options reads them
+model_options = group(
     click.option("-m", "--model", "directory", type=Path(), help="A model directory. [default: runs/default]"),
     click.option("--npz", type=FILE, help="Instead of -m: a single .npz of Nematus or dl4mt."),
     click.option("--vocab-src", type=FILE, help="With --npz: the source vocabulary, JSON."),
@@ -89,6 +124,7 @@ MODEL_OPTIONS = (
 SINGLE_FILES = ("vocab_src", "vocab_trg", "bpe_src", "bpe_trg", "any_vocab_size", "pretokenized")
 
 
+# The options that choose candidates; selector_from_options reads them
 COUNTS_OPTIONS = (
     click.option(
         "--counts", multiple=True, metavar="NAME",
@@ -104,39 +140,15 @@ COUNTS_OPTIONS = (
 )  # fmt: skip
 
 
-SEARCH_OPTIONS = (
+counts_options = group(*COUNTS_OPTIONS)
+
+search_options = group(
     click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search."),
     click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^PENALTY. [1]"),
     click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]"),
     click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together."),
     click.option("--threads", type=POSITIVE, help="Each has its batch, or all share one. [default: one per processor]"),
 )
-
-
-def text_options(command):
-    """Give a command the options that name training, dev and test text; Settings has fields of the same names."""
-    return with_options(command, TEXT_OPTIONS)
-
-
-def model_options(command):
-    """Give a command the options that name a model; model_from_options reads them."""
-    return with_options(command, MODEL_OPTIONS)
-
-
-def counts_options(command):
-    """Give a command the options that choose candidates; selector_from_options reads them."""
-    return with_options(command, COUNTS_OPTIONS)
-
-
-def search_options(command):
-    """Give a command the options of the search."""
-    return with_options(command, SEARCH_OPTIONS)
-
-
-def with_options(command, options):
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 def model_from_options(options):
@@ -211,15 +223,19 @@ def counts_files(options):
     from ..model.directory import counts_files as counts_beside
 
     directory = directory_from_options(options)
-    beside = counts_beside(directory) if directory else []
+    beside = [os.path.join(directory, "alignments.npz"), *counts_beside(directory)] if directory else []
     return [*beside, *(counts_path(name, directory) for name in options.get("counts", ()))]
 
 
 def keep_counts(output, directory, overwrite):
     """Counts that are beside the model already are only replaced on demand."""
-    beside = directory and os.path.realpath(os.path.dirname(output)) == os.path.realpath(directory)
-    if beside and os.path.isfile(output) and not overwrite:
+    if is_beside(output, directory) and os.path.isfile(output) and not overwrite:
         raise UsageError(f"{output} is already there: replace it with --overwrite, or write elsewhere with -o")
+
+
+def is_beside(path, directory):
+    """Does a file lie in the model directory? None is no directory."""
+    return bool(directory) and os.path.realpath(os.path.dirname(path)) == os.path.realpath(directory)
 
 
 def single_files(options):

@@ -7,10 +7,24 @@ import click
 
 from ..errors import UsageError, UserError
 from ..train.settings import Settings
-from .options import COUNT, POSITIVE, Number, Path, setting, text_options, training_threads
+from .options import (
+    DEFAULTS,
+    POSITIVE,
+    Number,
+    Path,
+    group,
+    setting,
+    settings_from_options,
+    text_options,
+    training_threads,
+)
 from .train_command import check_text_options
 
 NAMES = ("deen-table", "epochs-figure", "threshold-table", "iten-table", "dynamic-table", "lists-table", "all")
+SETTINGS = (
+    "vocab_size", "max_train_length", "embedding", "hidden", "dropout", "batch_size", "learning_rate", "patience",
+    "halve_after", "dynamic_vocab", "seed",
+)  # fmt: skip
 EMBEDDED_EPOCHS = 3  # for each of the five models: all exhibits within twenty minutes
 
 
@@ -23,19 +37,9 @@ EMBEDDED_EPOCHS = 3  # for each of the five models: all exhibits within twenty m
     "--units", type=click.Choice(["bpe", "words", "both"]), default="both", show_default=True,
     help="Models of the deen-table.",
 )  # fmt: skip
-@setting("bpe", "BPE merges on each side, of the models that are not of words.", type=POSITIVE)
-@setting("vocab_size", "Words in each vocabulary, eos and UNK included, 0 = all.", type=COUNT)
-@setting("max_train_length", "Leave out training pairs with more units than this on a side.", type=POSITIVE)
-@setting("embedding", "Size of the word embeddings.", type=POSITIVE)
-@setting("hidden", "Size of the recurrent states.", type=POSITIVE)
-@setting("dropout", "Share of values dropped while training.", type=Number(0, 1, max_open=True))
-@setting("batch_size", "Sentence pairs per update.", type=POSITIVE)
-@setting("learning_rate", "Adam's step size.", type=Number(0, min_open=True))
+@click.option("--bpe", type=POSITIVE, default=DEFAULTS.bpe, show_default=True, help="Merges, of the models with BPE.")
+@group(*map(setting, SETTINGS))
 @click.option("--epochs", type=POSITIVE, help=f"[default: {EMBEDDED_EPOCHS} for the embedded corpus, else 5]")
-@setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
-@setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)
-@setting("dynamic_vocab", "Train with a softmax over N candidates a source word, 0 = all words.", type=COUNT)
-@setting("seed", "Of every random number.", type=COUNT)
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Of training, for each model.")
 @click.option("--speed-sentences", type=POSITIVE, default=100, show_default=True, help="That are decoded for speed.")
 @click.option("--repeats", type=POSITIVE, default=10, show_default=True, help="Of every measurement of speed.")
@@ -62,7 +66,7 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     """
     from pathlib import Path as FilePath
 
-    from ..files import make_directory
+    from ..files import make_directory, only_writer
     from ..lab.figures import load_figure
     from ..lab.reproduce import Lab, chosen_exhibits, run_exhibits
     from ..lab.tables import format_table
@@ -74,7 +78,7 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
     check_text_options(options)
     if "-" in options.values():
         raise UsageError("the text is read several times: it cannot come from standard input (-)")
-    settings = Settings(**options)
+    settings = settings_from_options(options)
     names = chosen_exhibits(names, settings)
     if "epochs-figure" in names:
         load_figure()  # before the work, not after it
@@ -84,9 +88,9 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
         if not any(line.strip() for line in load_split(settings, which).src):
             raise UserError(f"the {which} text has no line with a word in it")
     chosen = ("bpe", "words") if units == "both" else (units,)
-    lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
     command = "python cli.py " + shlex.join(sys.argv[1:])
-    with tuned(huge=True):
+    with only_writer(output), tuned(huge=True):
+        lab = Lab(output, settings, max_minutes, speed_sentences, repeats, chosen)
         for name, table in run_exhibits(names, lab, results, command):
             click.echo("\n".join([*format_table(table), ""]))
             click.echo(f"{results / name}.md", err=True)

@@ -1,12 +1,26 @@
 """train: learn a model, and the alignments that its attention shows on the way."""
 
 import os
+from functools import partial
 
 import click
 
 from ..errors import UsageError
-from ..train.settings import Settings
-from .options import COUNT, DEFAULTS, POSITIVE, Number, Path, profiled, setting, text_options, training_threads
+from ..train.settings import help_texts
+from .options import (
+    DEFAULTS,
+    POSITIVE,
+    Number,
+    Path,
+    group,
+    profiled,
+    setting,
+    settings_from_options,
+    text_options,
+    training_threads,
+)
+
+SETTINGS = [name for name in help_texts() if name != "threads"]  # which has a default of its own
 
 
 @click.command()
@@ -14,35 +28,7 @@ from .options import COUNT, DEFAULTS, POSITIVE, Number, Path, profiled, setting,
 @click.option("-o", "--output", type=Path(), default="runs/default", show_default=True, help="Directory of the run.")
 @click.option("--resume", is_flag=True, help="Continue the run in the output directory.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that is already in the output directory.")
-@setting("pairs", "Only the first N pairs of every text, 0 = all: for a quick look, or to step through.", type=COUNT)
-@setting("bpe", "BPE merges on each side, 0 = whole words.", type=COUNT)
-@setting("vocab_size", "Words in each vocabulary, eos and UNK included, 0 = all.", type=COUNT)
-@click.option("--shared", is_flag=True, help="One set of BPE codes and one vocabulary for both languages.")
-@click.option("--pretokenized", is_flag=True, help="The text is tokenized already: cut it at spaces only.")
-@setting("max_train_length", "Leave out training pairs with more units than this on a side.", type=POSITIVE)
-@setting("embedding", "Size of the word embeddings.", type=POSITIVE)
-@setting("hidden", "Size of the recurrent states.", type=POSITIVE)
-@setting("init", "How the parameters start.", type=click.Choice(["glorot", "dl4mt"]))
-@setting("dropout", "Share of values dropped while training.", type=Number(0, 1, max_open=True))
-@setting("batch_size", "Sentence pairs per update.", type=POSITIVE)
-@setting("pool", "Batches that are sorted by length together.", type=POSITIVE)
-@setting("learning_rate", "Adam's step size.", type=Number(0, min_open=True))
-@setting("clip", "Limit of the gradient's global norm, 0 = none.", type=Number(0))
-@setting(
-    "adam", "sparse: words that a batch lacks rest; faster with large vocabularies, learns rare words more slowly.",
-    type=click.Choice(["dense", "sparse"]),
-)  # fmt: skip
-@setting("epochs", "Passes over the training text.", type=POSITIVE)
-@setting("patience", "Stop after so many epochs without a better dev BLEU.", type=POSITIVE)
-@setting("halve_after", "Halve the learning rate after so many epochs without a better dev BLEU.", type=POSITIVE)
-@setting("align_from_epoch", "Count the attention from this epoch on, 0 = never.", type=COUNT)
-@setting("align_threshold", "Count only attention weights above this.", type=Number(0, 1, max_open=True))
-@setting("dynamic_vocab", "Train with a softmax over N candidates a source word, 0 = all words.", type=COUNT)
-@setting(
-    "dynamic_lists", "Its lists: one for each batch, or one for each pair, all chosen as an epoch starts.",
-    type=click.Choice(["batch", "epoch"]),
-)  # fmt: skip
-@setting("seed", "Of every random number.", type=COUNT)
+@group(*map(setting, SETTINGS))
 @click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")
 @click.option("--max-updates", type=POSITIVE, help="Pause when the run has had so many updates.")
@@ -60,6 +46,7 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     Progress goes to stderr. Ctrl-C saves the state; --resume continues from it, or from the last checkpoint
     after a crash, to the same parameters as a run without a break.
     """
+    from ..files import only_writer
     from ..tasks.training import run_training
     from ..threads import tuned
     from ..train.loop import Limits
@@ -70,14 +57,16 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     if resume and overwrite:
         raise UsageError("--resume continues a run and --overwrite replaces it: choose one")
     if resume:
-        run = resume_run(output, changes_on_resume(context, options))
+        start = partial(resume_run, output, changes_on_resume(context, options))
     else:
         options["threads"] = options["threads"] or training_threads(options["batch_size"])
         check_text_options(options)
         check_dynamic(options)
-        run = new_run(output, Settings(**options), status.line, overwrite)
-    with tuned(huge=True), profiled(profile):
-        code = run_training(run, status, Limits(max_minutes, max_updates, save_every))
+        start = partial(new_run, output, settings_from_options(options), status.line, overwrite)
+    with only_writer(output):
+        run = start()
+        with tuned(huge=True), profiled(profile):
+            code = run_training(run, status, Limits(max_minutes, max_updates, save_every))
     raise SystemExit(code)
 
 

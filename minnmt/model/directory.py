@@ -113,7 +113,10 @@ def load_config(directory):
     path = Path(directory) / "config.json"
     try:
         config = json.loads(read_text(path))
-        config["data"], config["settings"]["pretokenized"], config["settings"]["bpe"]  # they must be there
+        settings = config["settings"]
+        sound = isinstance(config["data"], str) and isinstance(settings["pretokenized"], bool)
+        if not sound or type(settings["bpe"]) is not int:
+            raise ValueError
         return config
-    except (json.JSONDecodeError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):  # also of nesting, or of numbers, without end
         raise UserError(f"{path} is damaged or not minnmt's: restore it or train again") from None

@@ -34,7 +34,7 @@ def gather_lists(lists, p):
     return ListedWords(padded, p.W[together], p.b[together], ends - lengths, ends)
 
 
-@compiled("softmax.list_logits")
+@compiled("list_softmax.list_logits")
 def list_logits(o, W, b, begins, ends):
     """o (N,E), W (L,E), b (L), begins (N), ends (N) -> logits (N,M), M words in the longest list.
 

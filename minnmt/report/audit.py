@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ..errors import UserError
-from ..search.forced import BATCH, each_batch, forced_steps
+from ..search.forced import at_each_step
 from ..search.translate import translate
 from ..text.batches import pad
 from .coverage import Coverage, reference_coverage
@@ -97,7 +97,7 @@ def audit(split, decodings, model, selector, ranking=None, negations=frozenset()
     """
     full, listed = decodings.full, decodings.listed
     src_ids = {i: model.src.vocab.encode(t.src_units) for i, t in enumerate(full) if t.src_units}
-    lists = dict(zip(src_ids, sentence_lists(list(src_ids.values()), selector)))
+    lists = {i: selector.lists(*pad([ids]))[0] for i, ids in src_ids.items()}
     divergences = find_divergences(decodings, split, lists, model.trg.vocab)
     explain_missing(divergences, decodings, src_ids, model.params, ranking, n_threads)
     outputs = {i: full[i].hypotheses[0].ids for i in src_ids}
@@ -108,19 +108,10 @@ def audit(split, decodings, model, selector, ranking=None, negations=frozenset()
     )  # fmt: skip
     if split.trg:
         found.scores = compare_scores(full, listed, split.trg)
-        units = {i: model.trg.units(split.trg[i]) for i in src_ids}
-        units = {i: u for i, u in units.items() if u}  # a blank reference is none
+        units = {i: units for i in src_ids if (units := model.trg.units(split.trg[i]))}  # a blank reference is none
         ids = {i: model.trg.vocab.encode(u) for i, u in units.items()}
         found.mass_reference = mass_kept(ids, src_ids, lists, model.params, n_threads)
         found.coverage = reference_coverage(units.values(), [lists[i] for i in units], model.trg, negations)
-    return found
-
-
-def sentence_lists(sentences, selector):
-    """Each sentence's list of target ids."""
-    found = []
-    for begin in range(0, len(sentences), BATCH):
-        found += selector.lists(*pad(sentences[begin : begin + BATCH]))
     return found
 
 
@@ -139,20 +130,13 @@ def mass_kept(trg_ids, src_ids, lists, params, n_threads=1):
     """Force translations (by line number) through the full softmax -> Mass of the listed words; None for no steps."""
     if not trg_ids:
         return None
-    src, trg = [src_ids[i] for i in trg_ids], list(trg_ids.values())
-    lists = [lists[i] for i in trg_ids]
-    found = [None] * len(trg)
+    src, lists = ([by_line[i] for i in trg_ids] for by_line in (src_ids, lists))
 
-    def work(chosen, batch):
-        mass = np.array([
-            [np.exp(logp[b, lists[i]]).sum(dtype=np.float64) for b, i in enumerate(chosen)]
-            for logp in forced_steps(batch, params)
-        ])  # (T,B)  # fmt: skip
-        for b, i in enumerate(chosen):
-            found[i] = mass[: len(trg[i]) + 1, b]
+    def listed(k, logp):
+        return np.exp(logp[lists[k]]).sum(dtype=np.float64)
 
-    each_batch(work, src, trg, n_threads)
-    mass = np.minimum(np.concatenate(found), 1.0)  # float32 probabilities may add up to a little more
+    steps = at_each_step(listed, src, list(trg_ids.values()), params, n_threads)
+    mass = np.minimum(np.concatenate(steps), 1.0)  # float32 probabilities may add up to a little more
     median, low, lowest = (float(p) for p in np.percentile(mass, [50, 5, 1]))
     under = {str(threshold): float((mass < threshold).mean()) for threshold in THRESHOLDS}
     return Mass(len(mass), float(mass.mean()), median, low, lowest, under)

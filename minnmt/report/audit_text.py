@@ -2,44 +2,46 @@
 
 import textwrap
 from collections import Counter
+from itertools import chain, repeat
 
+from ..align.inspect import number_of
 from ..align.ranking import BELOW, NEVER
-from .divergence import AT_ONCE, LATER, SCORES
+from .divergence import KINDS
 
 WIDTH = 100
 MOST_WORDS = 10
 
-MEANING = {
-    AT_ONCE: "the list lacks the full decoder's word there",
-    LATER: "the list lacks a word that the full decoder wrote later",
-    SCORES: "the list has the whole full output: scores changed",
-}
-
 
 def format_audit(found, topn, n_examples=10):
-    """The whole report."""
-    parts = [
-        _outcome(found, topn),
-        _divergences(found),
-        _missing_words(found.summary),
-        _examples(found.divergences, found.summary.words, topn, n_examples),
-        _mass(found),
-        _coverage(found.coverage) if found.coverage else [],
-        _signatures(found.scores) if found.scores else [],
-    ]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines)
-
-
-def _headline(text, underline="-"):
-    return [text, underline * len(text)]
+    """The whole report: headlines and what stands below them; those with nothing below are left out."""
+    summary, n = found.summary, len(found.divergences)
+    n_missing = sum(word["times"] for word in summary.words)
+    examples = _varied(found.divergences, summary.words)[:n_examples]
+    of = "all" if len(examples) == n else f"{len(examples):,} of {n:,}"
+    sections = {
+        f"What the list costs: {topn} candidates a source word": _outcome(found),
+        f"Where the outputs differ: {number_of(n, 'sentence')}": [
+            f"{times:>6,}  {kind:<34}{KINDS[kind]}" for kind, times in summary.kinds.items() if n
+        ],
+        f"Which n would bring the missing words into the list (each sentence's first, {n_missing:,} in all)": [
+            f"{times:>6,}  {_percent(times, n_missing):>9}  {name}"
+            for name, times in (summary.brought_by or {}).items() if n_missing
+        ],
+        "The missing words, most frequent first": _missing_words(summary.words),
+        f"Examples: a sentence for each missing word, the most frequent words first ({of})": [
+            line for d in examples for line in ("", *_example(d, topn))
+        ][1:],
+        "Probability that the list keeps, at each step of the full softmax": _mass(found),
+        "How much of the references the lists can write": _coverage(found.coverage) if found.coverage else [],
+        "How the scores were computed": [f"{s.name:<8}{s.signature}" for s in found.scores or ()],
+    }  # fmt: skip
+    rules = chain("=", repeat("-"))
+    parts = [[title, rule * len(title), *lines] for rule, (title, lines) in zip(rules, sections.items()) if lines]
+    return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def _percent(part, whole):
     return f"{100 * part / whole:.2f} %" if whole else "-"
-
-
-def _number_of(n, noun):
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _wrapped(label, text, indent=2, column=13):
@@ -48,51 +50,29 @@ def _wrapped(label, text, indent=2, column=13):
     return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * column) or [first.rstrip()]
 
 
-def _outcome(found, topn):
-    lists = found.lists
-    lines = _headline(f"What the list costs: {topn} candidates a source word", "=")
-    blank = found.lines - found.sentences
-    left_out = f", {_number_of(blank, 'blank line')} left out" if blank else ""
+def _outcome(found):
+    lists, blank = found.lists, found.lines - found.sentences
+    left_out = f", {number_of(blank, 'blank line')} left out" if blank else ""
     same = f"{_percent(found.identical, found.sentences)}  ({found.identical:,} of {found.sentences:,}{left_out})"
-    lines += [f"identical outputs   {same}", "", f"{'':10}{'full':>10}{'list':>10}{'difference':>14}"]
-    for s in found.scores or []:
-        lines.append(f"{s.name:<10}{s.full:>10.2f}{s.list:>10.2f}{s.difference:>+14.2f}")
     factor = f"{found.seconds_full / max(found.seconds_list, 1e-9):.1f} x"
-    lines.append(
-        f"{'seconds':<10}{found.seconds_full:>10.2f}{found.seconds_list:>10.2f}{factor:>14}   "
-        "(rough: one run each, one after the other)"
-    )
     share = _percent(lists.words_per_sentence, lists.vocabulary)
-    lines.append("")
-    lines.append(
+    return [
+        f"identical outputs   {same}",
+        "",
+        f"{'':10}{'full':>10}{'list':>10}{'difference':>14}",
+        *(f"{s.name:<10}{s.full:>10.2f}{s.list:>10.2f}{s.difference:>+14.2f}" for s in found.scores or ()),
+        f"{'seconds':<10}{found.seconds_full:>10.2f}{found.seconds_list:>10.2f}{factor:>14}   "
+        "(rough: one run each, one after the other)",
+        "",
         f"a list has {lists.words_per_sentence:,.1f} words on average, {share} of the vocabulary of "
-        f"{lists.vocabulary:,}; {lists.words_per_source_unit:,.1f} a source unit"
-    )
-    return lines
+        f"{lists.vocabulary:,}; {lists.words_per_source_unit:,.1f} a source unit",
+    ]
 
 
-def _divergences(found):
-    n = len(found.divergences)
-    if not n:
-        return []
-    lines = _headline(f"Where the outputs differ: {_number_of(n, 'sentence')}")
-    return lines + [f"{times:>6,}  {kind:<34}{MEANING[kind]}" for kind, times in found.summary.kinds.items()]
-
-
-def _missing_words(summary):
-    if not summary.words:
-        return []
-    n = sum(word["times"] for word in summary.words)
-    lines = []
-    if summary.brought_by is not None:
-        lines += _headline(f"Which n would bring the missing words into the list (each sentence's first, {n:,} in all)")
-        lines += [f"{times:>6,}  {_percent(times, n):>9}  {name}" for name, times in summary.brought_by.items()]
-        lines.append("")
-    lines += _headline("The missing words, most frequent first")
-    for word in summary.words[:MOST_WORDS]:
-        lines.append(f"{word['times']:>6,}  {word['unit']:<24}{_needed(word)}".rstrip())
-    more = len(summary.words) - MOST_WORDS
-    return lines + ([f"        and {_number_of(more, 'more word')}"] if more > 0 else [])
+def _missing_words(words):
+    lines = [f"{word['times']:>6,}  {word['unit']:<24}{_needed(word)}".rstrip() for word in words[:MOST_WORDS]]
+    more = len(words) - MOST_WORDS
+    return lines + ([f"        and {number_of(more, 'more word')}"] if more > 0 else [])
 
 
 def _needed(word):
@@ -100,17 +80,6 @@ def _needed(word):
     needed = word["needed_n"]
     parts = ["n = " + ", ".join(map(str, needed[:4])) + (", ..." if len(needed) > 4 else "")] if needed else []
     return "; ".join(parts + ([NEVER] if word[NEVER] else []))
-
-
-def _examples(divergences, words, topn, n_examples):
-    chosen = _varied(divergences, words)[:n_examples]
-    if not chosen:
-        return []
-    of = "all" if len(chosen) == len(divergences) else f"{len(chosen):,} of {len(divergences):,}"
-    lines = _headline(f"Examples: a sentence for each missing word, the most frequent words first ({of})")
-    for d in chosen:
-        lines += _example(d, topn) + [""]
-    return lines[:-1]
 
 
 def _varied(divergences, words):
@@ -126,36 +95,29 @@ def _varied(divergences, words):
 
 
 def _example(d, topn):
-    lines = [f"line {d.line}: {d.kind}"]
     texts = {"source": d.source, "full": d.full_output, "list": d.list_output, "reference": d.reference}
-    for label, text in texts.items():
-        if text is not None:
-            lines += _wrapped(label, text)
-    lines += _wrapped("they part", f"at step {d.first_step}: full {d.full_unit}, list {d.list_unit}")
-    if d.missing:
-        m = d.missing
-        text = f"{m.unit} at step {m.step}: rank {m.rank:,} in the full softmax, probability {m.prob:.3f}"
-        lines += _wrapped("missing", text)
-        if m.sources is not None:
-            lines += _wrapped("", _sources(m, topn))
-    return lines
+    texts["they part"] = f"at step {d.first_step}: full {d.full_unit}, list {d.list_unit}"
+    if m := d.missing:
+        texts["missing"] = f"{m.unit} at step {m.step}: rank {m.rank:,} in the full softmax, probability {m.prob:.3f}"
+        texts[""] = None if m.sources is None else _sources(m, topn)
+    wrapped = [_wrapped(label, text) for label, text in texts.items() if text is not None]
+    return [f"line {d.line}: {d.kind}", *chain.from_iterable(wrapped)]
 
 
 def _sources(missing, topn):
-    linked = [s for s in missing.sources if s.rank]
+    linked = [s for s in missing.sources if s["rank"]]
     if missing.why == NEVER:
         return "never linked with any source word of the sentence"
     if missing.why == BELOW:
-        return "its links are below --min-prob: " + ", ".join(f"{s.prob:.2g} ({s.unit})" for s in linked)
-    ways = [f"n = {s.rank} ({s.unit})" for s in linked if s.rank > topn]
-    never = f"; never linked: {' '.join(s.unit for s in missing.sources if not s.rank)}"
+        return "its links are below --min-prob: " + ", ".join(f"{s['prob']:.2g} ({s['unit']})" for s in linked)
+    ways = [f"n = {s['rank']} ({s['unit']})" for s in linked if s["rank"] > topn]
+    never = f"; never linked: {' '.join(s['unit'] for s in missing.sources if not s['rank'])}"
     return "would need " + " or ".join(ways) + (never if len(linked) < len(missing.sources) else "")
 
 
 def _mass(found):
-    lines = _headline("Probability that the list keeps, at each step of the full softmax")
     names = "".join(f"{'< ' + name:>9}" for name in found.mass_output.share_under)
-    lines.append(f"{'':20}{'steps':>9}{'mean':>9}{'median':>9}{'5th pct':>9}{'1st pct':>9}{names}")
+    lines = [f"{'':20}{'steps':>9}{'mean':>9}{'median':>9}{'5th pct':>9}{'1st pct':>9}{names}"]
     for name, mass in (("full output", found.mass_output), ("reference", found.mass_reference)):
         if mass:
             values = (mass.mean, mass.median, mass.percentile_5, mass.percentile_1)
@@ -165,21 +127,16 @@ def _mass(found):
 
 
 def _coverage(coverage):
-    lines = _headline("How much of the references the lists can write")
-    lines.append(f"{'':34}{'units':>10}{'listed':>11}{'words':>12}{'listed':>11}")
+    lines = [f"{'':34}{'units':>10}{'listed':>11}{'words':>12}{'listed':>11}"]
     for row in coverage.rows:
         units, words = _percent(row.units_covered, row.units), _percent(row.words_covered, row.words)
         lines.append(f"{row.name:<34}{row.units:>10,}{units:>11}{row.words:>12,}{words:>11}")
     lines.append(
         f"unknown to the vocabulary, never listed, in no row above: "
-        f"{_number_of(coverage.unknown_units, 'unit')}, {_number_of(coverage.unknown_words, 'word')}"
+        f"{number_of(coverage.unknown_units, 'unit')}, {number_of(coverage.unknown_words, 'word')}"
     )
     note = (
         "A word is listed when all its units are. Ranks are those of the target vocabulary, by frequency; a word has "
         "the rank of its rarest unit."
     )
     return lines + textwrap.wrap(note, WIDTH)
-
-
-def _signatures(scores):
-    return _headline("How the scores were computed") + [f"{s.name:<8}{s.signature}" for s in scores]

@@ -66,16 +66,15 @@ def reference_coverage(references, lists, pipeline, negations):
     found = Coverage(list(rows.values()))
     for units, ids in zip(references, lists):
         listed = set(ids.tolist())
-        for word, ids in zip(*_words_and_ids(units, pipeline)):
-            kinds = [ALL, *word.kinds(negations)]
-            for i in ids:
-                if i == UNK:
-                    found.unknown_units += 1
-                    continue
+        for spelling, is_first, ids in _words(units, pipeline):
+            kinds = [ALL, *word_kinds(spelling, is_first, negations)]
+            known = [i for i in ids if i != UNK]
+            found.unknown_units += len(ids) - len(known)
+            for i in known:
                 for name in (frequency_band(i), *kinds):
                     rows[name].units += 1
                     rows[name].units_covered += i in listed
-            if UNK in ids:
+            if len(known) < len(ids):
                 found.unknown_words += 1
                 continue
             for name in (frequency_band(max(ids)), *kinds):
@@ -89,33 +88,25 @@ def frequency_band(i):
     return BAND_NAMES[sum(i - UNK > last for last in BANDS)]
 
 
-@dataclass
-class Word:
-    spelling: str
-    is_first: bool  # the first of its line that has a letter
-
-    def kinds(self, negations):
-        """Which of KINDS it is: none, one or several."""
-        letter = first_letter(self.spelling)
-        capitalised = letter is not None and letter != letter.lower()
-        is_kind = (
-            any(character.isdigit() for character in self.spelling),
-            capitalised and self.is_first,
-            capitalised and not self.is_first,
-            plain(self.spelling) in negations,
-        )
-        return [name for name, yes in zip(KINDS, is_kind) if yes]
+def word_kinds(spelling, is_first, negations):
+    """Which of KINDS a word is: none, one or several."""
+    letter = next(filter(str.isalpha, spelling), "")
+    capitalised = letter != letter.lower()
+    is_kind = (
+        any(map(str.isdigit, spelling)),
+        capitalised and is_first,
+        capitalised and not is_first,
+        plain(spelling) in negations,
+    )
+    return [name for name, yes in zip(KINDS, is_kind) if yes]
 
 
-def first_letter(word):
-    return next((character for character in word if character.isalpha()), None)
-
-
-def _words_and_ids(units, pipeline):
-    """A sentence's units -> its Words, and each one's ids."""
+def _words(units, pipeline):
+    """A sentence's units -> of each word its spelling, whether it is the first that has a letter, and its ids."""
     numbers = iter(word_numbers(units, pipeline))
-    groups = [list(group) for _, group in groupby(units, lambda unit: next(numbers))]
-    spellings = [join_units(group)[0] if pipeline.bpe else group[0] for group in groups]
-    first = next((k for k, spelling in enumerate(spellings) if first_letter(spelling)), None)
-    words = [Word(spelling, k == first) for k, spelling in enumerate(spellings)]
-    return words, [pipeline.vocab.encode(group) for group in groups]
+    is_first = True
+    for _, group in groupby(units, lambda unit: next(numbers)):
+        pieces = list(group)
+        spelling = join_units(pieces)[0] if pipeline.bpe else pieces[0]
+        yield spelling, is_first, pipeline.vocab.encode(pieces)
+        is_first = is_first and not any(map(str.isalpha, spelling))

@@ -14,22 +14,17 @@ from itertools import zip_longest
 import numpy as np
 
 from ..align.ranking import BELOW, NEVER
-from ..search.forced import each_batch, forced_steps
+from ..search.forced import at_each_step
 from ..text.vocab import EOS
 
 AT_ONCE, LATER, SCORES = "missing at the first difference", "missing later", "no word is missing"
-KINDS = (AT_ONCE, LATER, SCORES)
+KINDS = {
+    AT_ONCE: "the list lacks the full decoder's word there",
+    LATER: "the list lacks a word that the full decoder wrote later",
+    SCORES: "the list has the whole full output: scores changed",
+}
 
 LADDER = (20, 50, 100, 200, 500, 1000)  # values of n that a user may try next
-
-
-@dataclass
-class Source:
-    """A source unit, and the missing word's place among its candidates; None if they were never linked."""
-
-    unit: str
-    rank: int | None
-    prob: float | None
 
 
 @dataclass
@@ -41,7 +36,7 @@ class Missing:
     step: int  # from 1
     rank: int | None = None  # in the full softmax, from 1
     prob: float | None = None  # there
-    sources: list | None = None  # of Source, the best rank first; None if there are no counts to look into
+    sources: list | None = None  # of {"unit", "rank", "prob"}, see explain(); None if there are no counts to look into
     needed_n: int | None = None  # the smallest n that brings it into the list
     why: str | None = None  # BEYOND, BELOW or NEVER of align/ranking.py
 
@@ -63,14 +58,15 @@ class Divergence:
 
 
 def explain(missing, ranking, src_units, src_ids):
-    """Fill in a Missing: the sentence's source units (eos among them) that could have brought it."""
+    """Fill in a Missing: its place among the candidates of the sentence's source units (eos is one), the best first.
+
+    The rank and the probability are None where the two were never linked.
+    """
     reason = ranking.reason(src_ids, missing.id)
-    links = {link.src_id: link for link in reason.links}
-    sources = []
-    for unit, src_id in dict.fromkeys(zip(src_units, src_ids)):  # a repeated unit once
-        link = links.get(src_id)
-        sources.append(Source(unit, link.rank, link.prob) if link else Source(unit, None, None))
-    missing.sources = sorted(sources, key=lambda source: source.rank or math.inf)
+    places = {link.src_id: {"rank": link.rank, "prob": link.prob} for link in reason.links}
+    units = dict.fromkeys(zip(src_units, src_ids))  # a repeated unit once
+    sources = [{"unit": unit, **places.get(src_id, {"rank": None, "prob": None})} for unit, src_id in units]
+    missing.sources = sorted(sources, key=lambda source: source["rank"] or math.inf)
     missing.needed_n = reason.needed.rank if reason.needed else None
     missing.why = reason.why_missing
 
@@ -108,29 +104,18 @@ def explain_missing(divergences, decodings, src_ids, params, ranking=None, n_thr
     src_ids: the sentences' ids by line number.
     """
     chosen = [d for d in divergences if d.missing]
-    full = [decodings.full[d.line - 1] for d in chosen]
-    src = [src_ids[d.line - 1] for d in chosen]
+    full, src = ([found[d.line - 1] for d in chosen] for found in (decodings.full, src_ids))
     prefixes = [t.hypotheses[0].ids[: d.missing.step - 1] for d, t in zip(chosen, full)]
-    places = ranks_after(src, prefixes, [d.missing.id for d in chosen], params, n_threads)
-    for d, translation, ids, (rank, prob) in zip(chosen, full, src, places):
-        d.missing.rank, d.missing.prob = rank, prob
+
+    def place(k, logp):
+        own = logp[chosen[k].missing.id]
+        return int((logp > own).sum()) + 1, float(np.exp(own))
+
+    steps = at_each_step(place, src, prefixes, params, n_threads)
+    for d, translation, ids, places in zip(chosen, full, src, steps):
+        d.missing.rank, d.missing.prob = places[-1]  # the word follows the prefix
         if ranking:
             explain(d.missing, ranking, [*translation.src_units, "eos"], [*ids, EOS])
-
-
-def ranks_after(src, prefixes, words, params, n_threads=1):
-    """For each sentence (rank, probability) of one word in the full softmax after a prefix of its translation."""
-    found = [None] * len(src)
-
-    def work(chosen, batch):
-        for t, logp in enumerate(forced_steps(batch, params)):
-            for b, i in enumerate(chosen):
-                if len(prefixes[i]) == t:
-                    own = logp[b, words[i]]
-                    found[i] = int((logp[b] > own).sum()) + 1, float(np.exp(own))
-
-    each_batch(work, src, prefixes, n_threads)
-    return found
 
 
 @dataclass

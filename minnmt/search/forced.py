@@ -42,6 +42,20 @@ def each_batch(work, src, trg, n_threads=1):
         each(lambda numbered: work(*numbered), batches)
 
 
+def at_each_step(look, src, trg, params, n_threads=1):
+    """Force id lists through the full softmax -> for each pair k: [look(k, logp (V)) of every step, eos's too]."""
+    found = [[] for _ in trg]
+
+    def work(chosen, batch):
+        for t, logp in enumerate(forced_steps(batch, params)):
+            for b, k in enumerate(chosen):
+                if t <= len(trg[k]):
+                    found[k].append(look(k, logp[b]))
+
+    each_batch(work, src, trg, n_threads)
+    return found
+
+
 def forced_log_probs(src_sentences, trg_sentences, params, lists=None, outside="add", n_threads=1, spell=str):
     """Ids of both sides, without eos -> for each sentence the log-probabilities (T) of its words and of eos, float64.
 

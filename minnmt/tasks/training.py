@@ -2,9 +2,21 @@
 
 from functools import partial
 
+from ..errors import UserError
 from ..model.directory import load_model
 from ..train.loop import finished, train
+from ..train.run import new_run, resume_run
 from .validation import test_report, validate
+
+
+def start_or_resume(directory, settings, say=print):
+    """A Run in this directory: the one that was interrupted, or a new one. Its settings must be these."""
+    if not (directory / "config.json").exists():
+        return new_run(directory, settings, say, overwrite=True)
+    run = resume_run(directory)
+    if run.settings != settings:
+        raise UserError(f"{directory} has a model of other settings: remove it, or choose another directory")
+    return run
 
 
 def run_training(run, status, limits):

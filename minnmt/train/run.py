@@ -20,6 +20,8 @@ from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .settings import Settings
 
+MAKING = ".making"  # there while a run is set up
+
 
 @dataclass
 class Run:
@@ -107,7 +109,7 @@ def new_run(directory, settings, say=print, overwrite=False):
     directory = Path(directory)
     there = [name for name in FILES if (directory / name).exists()]
     there += [path.name for path in counts_files(directory)]
-    if there and not overwrite:
+    if there and not overwrite and not half_made(directory):
         raise UsageError(
             f"{directory} already holds a run ({there[0]}): continue it with --resume, replace it with --overwrite, "
             "or choose another directory with -o"
@@ -125,6 +127,7 @@ def new_run(directory, settings, say=print, overwrite=False):
         say(f"{left_out:,} pairs are left out: blank, or longer than {settings.max_train_length} units")
     params = first_parameters(settings, src_pipeline, trg_pipeline)
     make_directory(directory)
+    (directory / MAKING).touch()
     remove_leftovers(directory, (*FILES, "alignments*.npz"))
     for path in [*(directory / name for name in FILES), *counts_files(directory)]:
         path.unlink(missing_ok=True)
@@ -132,6 +135,7 @@ def new_run(directory, settings, say=print, overwrite=False):
     trg_pipeline.save(directory, "trg")
     config = {"minnmt": __version__, "settings": asdict(settings), "data": fingerprint(src, trg)}
     save_config(directory, config)
+    (directory / MAKING).unlink()
     say(describe(params))
     model = Model(params, src_pipeline, trg_pipeline, config)
     progress = Progress(learning_rate=settings.learning_rate)
@@ -141,6 +145,8 @@ def new_run(directory, settings, say=print, overwrite=False):
 def resume_run(directory, changes=None):
     """Continue a run where its last checkpoint stands, with some settings changed (see commands/train.py for which)."""
     directory = Path(directory)
+    if half_made(directory):
+        raise UserError(f"{directory} was interrupted while it was set up: start it again without --resume")
     if not (directory / "config.json").exists():
         raise UserError(f"{directory} holds no run to resume: start one without --resume")
     config = load_config(directory)
@@ -173,6 +179,11 @@ def resume_run(directory, changes=None):
     if counts is not None:
         run.attention.add(counts)
     return run
+
+
+def half_made(directory):
+    """Was the set-up of this run interrupted? Its config.json is written last; then there is nothing to lose."""
+    return (directory / MAKING).exists() and not (directory / "config.json").exists()
 
 
 def first_parameters(settings, src_pipeline, trg_pipeline):

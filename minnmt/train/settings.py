@@ -1,54 +1,163 @@
-"""Every setting of a training run, with its default; config.json in the run's directory holds them."""
+"""Every setting of a training run: its default, what it may be, and what it means.
 
-from dataclasses import dataclass
+The options of `train` and `reproduce` are made from this table, and config.json in a run's directory is checked against
+it: a value that the command line would refuse is refused from a file, too.
+"""
+
+import math
+from dataclasses import dataclass, field, fields
 
 from ..errors import UserError
+
+
+class Range:
+    """A number, whole or not, within limits; `above` and `below` are limits that it may not reach."""
+
+    def __init__(self, kind, least=None, most=None, above=None, below=None):
+        self.kind, self.least, self.most, self.above, self.below = kind, least, most, above, below
+
+    def holds(self, value):
+        if isinstance(value, bool) or not isinstance(value, int if self.kind is int else (int, float)):
+            return False
+        return (
+            (self.kind is int or math.isfinite(value))
+            and (self.least is None or value >= self.least)
+            and (self.most is None or value <= self.most)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self):
+        names = {"at least": self.least, "at most": self.most, "above": self.above, "below": self.below}
+        limits = " and ".join(f"{name} {limit}" for name, limit in names.items() if limit is not None)
+        return ("a whole number " if self.kind is int else "a number ") + limits
+
+
+class Choice(tuple):
+    """One of some words."""
+
+    def holds(self, value):
+        return isinstance(value, str) and value in self
+
+    def __str__(self):
+        return " or ".join(self)
+
+
+class Flag:
+    """Yes or no."""
+
+    def holds(self, value):
+        return isinstance(value, bool)
+
+    def __str__(self):
+        return "true or false"
+
+
+class Text:
+    """The path of a text, or none."""
+
+    def holds(self, value):
+        return value is None or (isinstance(value, str) and value != "")
+
+    def __str__(self):
+        return "a file's name or null"
+
+
+MOST = 2**31 - 1  # of whole numbers: arrays are indexed with them
+
+
+def whole(default, help, least=0, most=MOST):
+    return field(default=default, metadata={"values": Range(int, least, most), "help": help})
+
+
+def number(default, help, **limits):
+    return field(default=default, metadata={"values": Range(float, **limits), "help": help})
+
+
+def choice(default, help, *words):
+    return field(default=default, metadata={"values": Choice(words), "help": help})
+
+
+def flag(help):
+    return field(default=False, metadata={"values": Flag(), "help": help})
+
+
+def text():
+    return field(default=None, metadata={"values": Text()})
 
 
 @dataclass
 class Settings:
     """All that decides the outcome of training. None for `src` means the embedded corpus."""
 
-    src: str | None = None
-    trg: str | None = None
-    dev_src: str | None = None
-    dev_trg: str | None = None
-    test_src: str | None = None
-    test_trg: str | None = None
-    pairs: int = 0  # the first so many pairs of every text; 0 = all
+    src: str | None = text()
+    trg: str | None = text()
+    dev_src: str | None = text()
+    dev_trg: str | None = text()
+    test_src: str | None = text()
+    test_trg: str | None = text()
+    pairs: int = whole(0, "Only the first N pairs of every text, 0 = all: for a quick look, or to step through.")
 
-    bpe: int = 4000  # merges on each side; 0 = words
-    vocab_size: int = 0  # 0 = all
-    shared: bool = False
-    pretokenized: bool = False
-    max_train_length: int = 100  # longer pairs (in units) are left out of training
+    bpe: int = whole(4000, "BPE merges on each side, 0 = whole words.")
+    vocab_size: int = whole(0, "Words in each vocabulary, eos and UNK included, 0 = all.")
+    shared: bool = flag("One set of BPE codes and one vocabulary for both languages.")
+    pretokenized: bool = flag("The text is tokenized already: cut it at spaces only.")
+    max_train_length: int = whole(100, "Leave out training pairs with more units than this on a side.", least=1)
 
-    embedding: int = 128
-    hidden: int = 192
-    init: str = "glorot"
-    dropout: float = 0.1
+    embedding: int = whole(128, "Size of the word embeddings.", least=1, most=100_000)
+    hidden: int = whole(192, "Size of the recurrent states.", least=1, most=100_000)
+    init: str = choice("glorot", "How the parameters start.", "glorot", "dl4mt")
+    dropout: float = number(0.1, "Share of values dropped while training.", least=0, below=1)
 
-    batch_size: int = 64
-    pool: int = 50  # batches that are sorted by length together
-    learning_rate: float = 0.002
-    clip: float = 1.0
-    adam: str = "dense"  # or "sparse": embeddings and listed words without a gradient rest (minnmt/train/adam.py)
-    epochs: int = 5
-    patience: int = 4  # epochs without a better dev BLEU before training stops
-    halve_after: int = 1  # epochs without a better dev BLEU before the learning rate is halved
-    seed: int = 1
-    align_from_epoch: int = 2  # attention is counted from this epoch on; 0 = never
-    align_threshold: float = 0.1  # only weights above it are counted
-    dynamic_vocab: int = 0  # candidates a source word for the softmax of training; 0 = all words
-    dynamic_lists: str = "batch"  # a list for each batch, or "epoch": one for each pair, chosen as the epoch starts
-    threads: int = 2  # that share a batch; part of the settings, because rounding depends on it
+    batch_size: int = whole(64, "Sentence pairs per update.", least=1)
+    pool: int = whole(50, "Batches that are sorted by length together.", least=1)
+    learning_rate: float = number(0.002, "Adam's step size.", above=0)
+    clip: float = number(1.0, "Limit of the gradient's global norm, 0 = none.", least=0)
+    adam: str = choice(
+        "dense", "sparse: words that a batch lacks rest; faster with large vocabularies, slower to learn rare words.",
+        "dense", "sparse",
+    )  # fmt: skip
+    epochs: int = whole(5, "Passes over the training text.", least=1)
+    patience: int = whole(4, "Stop after so many epochs without a better dev BLEU.", least=1)
+    halve_after: int = whole(1, "Halve the learning rate after so many epochs without a better dev BLEU.", least=1)
+    align_from_epoch: int = whole(2, "Count the attention from this epoch on, 0 = never.")
+    align_threshold: float = number(0.1, "Count only attention weights above this.", least=0, below=1)
+    dynamic_vocab: int = whole(0, "Train with a softmax over N candidates per source word, 0 = all words.")
+    dynamic_lists: str = choice(
+        "batch", "Its lists: one for each batch, or one for each pair, all chosen as an epoch starts.", "batch", "epoch"
+    )
+    seed: int = whole(1, "Of every random number.")
+    threads: int = whole(2, "Threads that share each batch. [default: all cores]", least=1, most=1024)
+    # threads are part of the settings, because the rounding of a sum depends on how a batch is cut
+
+    def __post_init__(self):
+        for name, values in allowed_values().items():
+            value = getattr(self, name)
+            if not values.holds(value):
+                raise UserError(f"the setting {name} is {str(value)[:40]!r}: it must be {values}")
 
     @classmethod
     def from_config(cls, config):
         """The settings in a run's config.json."""
-        try:
-            return cls(**config["settings"])
-        except TypeError as error:
+        given = config["settings"]
+        missing = [name for name in allowed_values() if name not in given and name != "pairs"]
+        unknown = [name for name in given if name not in allowed_values()]
+        if missing or unknown:
+            what = f"lacks {missing[0]}" if missing else f"has {str(unknown[0])[:40]}"
             raise UserError(
-                f"config.json was written by another version of minnmt ({error}): train again, or use that version"
-            ) from None
+                f"config.json was written by another version of minnmt (it {what}): train again, or use that version"
+            )
+        try:
+            return cls(**given)
+        except UserError as error:
+            raise UserError(f"config.json is damaged: {error}; restore it or train again") from None
+
+
+def allowed_values():
+    """{setting: what it may be}."""
+    return {f.name: f.metadata["values"] for f in fields(Settings)}
+
+
+def help_texts():
+    """{setting: its help}, of those that have an option."""
+    return {f.name: f.metadata["help"] for f in fields(Settings) if "help" in f.metadata}

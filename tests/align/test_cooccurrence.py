@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minnmt.align.bitext import Bitext
-from minnmt.align.cooccurrence import cooccurrence_counts, train_cooccurrence
+from minnmt.align.model1 import train_cooccurrence
 
 SENTENCES = st.lists(st.integers(0, 3), max_size=5)
 
@@ -17,7 +17,7 @@ SENTENCES = st.lists(st.integers(0, 3), max_size=5)
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), max_size=8))
 def test_counts_are_those_of_sets(pairs):
     bitext = Bitext.from_lists([src for src, _ in pairs], [trg for _, trg in pairs], 4, 4)
-    counts = cooccurrence_counts(bitext)
+    counts = train_cooccurrence(bitext).counts
     counts.check("counts")
     expected = Counter((s, t) for src, trg in pairs for s in set(src) for t in set(trg))
     found = list(zip(counts.rows.tolist(), counts.indices.tolist()))
@@ -26,7 +26,7 @@ def test_counts_are_those_of_sets(pairs):
 
 
 def test_blank_lines_are_not_pairs():
-    counts = cooccurrence_counts(Bitext.from_lines(["a a", "a", "", "a"], ["x y", "", "x", "x x"])[0])
+    counts = train_cooccurrence(Bitext.from_lines(["a a", "a", "", "a"], ["x y", "", "x", "x x"])[0]).counts
     assert counts.indices.tolist() == [0, 1]
     assert counts.data.tolist() == [2, 1]
     assert counts.info == {"method": "cooc", "pairs": 2, "iterations": 0}

@@ -127,7 +127,7 @@ def test_normalise_rows(row_lengths, alpha, scale, seed):
 
 def test_exp_digamma_is_exact():
     x = np.concatenate([np.logspace(-2.2, 8, 3000), np.linspace(5, 8, 301)])
-    exp_digamma = find_kernel("aligners.exp_digamma")
+    exp_digamma = find_kernel("model1.exp_digamma")
     np.testing.assert_allclose([exp_digamma(value) for value in x], np.exp(digamma(x)), rtol=1e-7)
 
 

@@ -62,3 +62,27 @@ print(sum(gru_cell.stats.cache_hits.values()), round(float(out[0, 0]), 3))
         found.append(done.stdout.split())
     assert [hits for hits, _ in found] == ["0", "1", "0"]
     assert found[0][1] == found[1][1] and float(found[2][1]) == round(2 * 7 - np.tanh(3.0), 3)
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "changed"])
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+def test_a_damaged_cache_is_compiled_again(tmp_path, damage, ending):
+    code = (
+        "import numpy as np; from kernels.rows import add_rows; out = np.zeros((2, 3), np.float32); "
+        "add_rows(np.ones((2, 3), np.float32), np.array([1, 1]), out); "
+        "print(out.sum(), sum(add_rows.stats.cache_hits.values()))"
+    )
+
+    def start():
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", code]
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert start() == "6.0 0\n"
+    for path in tmp_path.rglob(f"*{ending}"):
+        data = path.read_bytes()
+        middle = len(data) // 2
+        spoiled = {"empty": b"", "cut": data[:middle], "changed": data[:middle] + b"\xff" * 9 + data[middle + 9 :]}
+        path.write_bytes(spoiled[damage])
+    assert start() == "6.0 0\n"
+    assert start() == "6.0 1\n"

@@ -201,14 +201,14 @@ def explained(counts, trg_id, src_ids, **options):
     missing = Missing("word", trg_id, 1)
     units = {0: "eos", 2: "b", 3: "c", 4: "d"}
     explain(missing, Ranking(counts, 1, **options), [units[i] for i in src_ids], src_ids)
-    return missing, [(s.unit, s.rank) for s in missing.sources]
+    return missing, [(s["unit"], s["rank"]) for s in missing.sources]
 
 
 def test_the_source_words_that_could_have_brought_it(counts):
     missing, sources = explained(counts, 4, [2, 4, 2, 3, 0])
     assert sources == [("b", 2), ("eos", 3), ("d", None), ("c", None)]
     assert (missing.needed_n, missing.why) == (2, BEYOND)
-    assert missing.sources[0].prob == pytest.approx(0.3) and missing.sources[2].prob is None
+    assert missing.sources[0]["prob"] == pytest.approx(0.3) and missing.sources[2]["prob"] is None
 
 
 def test_a_word_that_was_never_linked(counts):

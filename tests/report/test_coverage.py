@@ -9,10 +9,10 @@ from minnmt.report.coverage import (
     BAND_NAMES,
     KINDS,
     NEGATIONS,
-    Word,
     frequency_band,
     negation_words,
     reference_coverage,
+    word_kinds,
 )
 from minnmt.text.bpe import BPE
 from minnmt.text.pipeline import Pipeline
@@ -89,7 +89,7 @@ def test_where_bands_begin_and_end(rank, band):
     ],
 )  # fmt: skip
 def test_the_kinds_of_a_word(spelling, kinds):
-    assert Word(spelling, is_first=False).kinds(negation_words("en")) == kinds
+    assert word_kinds(spelling, False, negation_words("en")) == kinds
 
 
 def test_negations_of_a_language_of_all_or_of_a_file(tmp_path):

@@ -65,7 +65,9 @@ def test_an_update_passes_through_few_files_and_no_thread_but_the_main_one():
 
 
 @pytest.mark.parametrize("reading", [True, False])
-@pytest.mark.parametrize("place", ["minnmt.nn.gru.gru_step_backward", "minnmt.nn.attention.attention_backward"])
+@pytest.mark.parametrize("place", [
+    "minnmt.nn.gru.gru_step_backward", "minnmt.nn.attention.attention_backward", "minnmt.nn.gru.gru_gates_backward",
+])
 def test_the_debugger_stops_in_a_backward(tmp_path, reading, place):
     """With one thread it does so in both modes: there is no pool."""
     train = ["cli.py", "train", *write_toy_text(tmp_path), *SMALL, "--threads", 1, "-o", tmp_path / "run"]

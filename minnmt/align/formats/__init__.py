@@ -1,12 +1,11 @@
 """Candidate lists in the formats of other programs: FORMATS has them all, and a new one is added there.
 
 Every format has a module with two functions: write(path, candidates, source Words, target Words, ...) and
-scan(bytes, Scan), which both `import` and `lint` use. Tables of lines share a module; there the functions take a layout
-first. numpy is not imported before it is needed, so that the names are there for --help.
+scan(bytes, Scan), which yields cells (scan.py), to `import` and to `lint`. Tables of lines share a module; there they
+are methods of a layout. numpy is not imported before it is needed, so that the names are there for --help.
 """
 
 import importlib
-from functools import partial
 from typing import NamedTuple
 
 from ...errors import UserError
@@ -21,24 +20,17 @@ class Format(NamedTuple):
     always: bool = False  # does it hold words that are always included?
 
     @property
-    def write(self):
-        return self._function("write")
-
-    @property
-    def scan(self):
-        return self._function("scan")
-
-    def _function(self, name):
+    def codec(self):
+        """What has write() and scan()."""
         module = importlib.import_module(f".{self.module}", __package__)
-        function = getattr(module, name)
-        return partial(function, getattr(module, self.layout)) if self.layout else function
+        return getattr(module, self.layout) if self.layout else module
 
 
 FORMATS = {
     "marian": Format(
         "text of Marian and amun: target source probability",
         "marian-decoder --shortlist {path} {always} {topn}",
-        "tables", "MARIAN",
+        "word_tables", "MARIAN",
     ),
     "marian-bin": Format(
         "binary shortlist of Marian (bergamot)",
@@ -53,7 +45,7 @@ FORMATS = {
     "sockeye": Format(
         "input of sockeye-lexicon: a fast_align table, grouped by source word",
         "sockeye-lexicon create -i {path} -m MODEL -k {topn} -o OUTPUT",
-        "tables", "SOCKEYE",
+        "word_tables", "SOCKEYE",
     ),
     "sockeye-npy": Format(
         "compiled lexicon of Sockeye (ids shifted for pad, unk, bos, eos)",
@@ -63,26 +55,21 @@ FORMATS = {
     "fastalign": Format(
         "table of fast_align -p: source, target, ln p",
         "read it as the table that fast_align -p writes",
-        "tables", "FASTALIGN",
+        "word_tables", "FASTALIGN",
     ),
 }  # fmt: skip
 
 
-class Written(NamedTuple):
-    n_candidates: int
-    n_src: int
-    n_left_out: int  # words that the format cannot spell
-
-
 def export_candidates(name, path, candidates, src_vocab, trg_vocab, topn, frequent=0):
-    """Write candidates; those without a probability above 0 are left out."""
+    """Write candidates with a probability above 0 -> how many, of how many source words, how many it cannot spell."""
     from ..selector import always_words
     from .words import Words
 
     candidates = candidates.select(candidates.probs > 0)
     always = len(always_words(candidates.n_trg, frequent))
-    n_left_out = FORMATS[name].write(path, candidates, Words(src_vocab), Words(trg_vocab), always=always, topn=topn)
-    return Written(candidates.n_cells - n_left_out, candidates.n_rows, n_left_out)
+    words = Words(src_vocab), Words(trg_vocab)
+    n_left_out = FORMATS[name].codec.write(path, candidates, *words, always=always, topn=topn)
+    return candidates.n_cells - n_left_out, candidates.n_rows, n_left_out
 
 
 def import_counts(name, path, src_vocab, trg_vocab):
@@ -106,7 +93,7 @@ def _scan(name, path, src_vocab, trg_vocab, **options):
     data = read_bytes(path)
     name = name or guess_format(data, path)
     found = Scan(path, Words(src_vocab), Words(trg_vocab), **options)
-    FORMATS[name].scan(data, found)
+    found.read(FORMATS[name].codec.scan, data)
     return found, name
 
 

@@ -10,6 +10,7 @@ the last source word has no candidates; eos, which costs nothing, is given to it
 """
 
 import struct
+from itertools import repeat
 
 import numpy as np
 
@@ -43,52 +44,42 @@ def write(path, candidates, src, trg, always=2, topn=100):
 
 
 def scan(data, found):
-    """Read a shortlist's bytes into a Scan; all candidates of a source word get the same weight."""
-    parts = _parts(data, found)
-    if parts is None:
-        return
-    first, offsets, ids = parts
-    if not _sound(offsets, ids, found):
-        return
-    offsets = offsets.astype(np.int64)
+    """Yields the cells of a shortlist's bytes; all candidates of a source word get the same weight."""
+    first, offsets, ids = _parts(data, found)
     rows = rows_of(offsets)
-    if found.lint:
-        _lint(first, offsets, ids, rows, found)
-    found.cells(rows, ids, np.ones(len(ids)))
+    _lint(first, offsets, ids, rows, found)
+    yield from zip(repeat(0), rows.tolist(), ids.tolist(), repeat(1.0))
 
 
 def _parts(data, found):
-    """bytes -> (first, offsets, ids), or None."""
+    """bytes -> (first, offsets, ids)."""
     remedy = "copy the file again or export it again"
     if len(data) < HEADER.size or struct.unpack_from("<Q", data)[0] != MAGIC:
-        found.bad(0, "it does not begin as a binary shortlist of Marian does", "name its format with --format")
-        return None
+        found.refuse("it does not begin as a binary shortlist of Marian does", "name its format with --format")
     _, stored_checksum, first, _, n_offsets, n_ids = HEADER.unpack_from(data)
     expected = HEADER.size + 8 * n_offsets + 4 * n_ids
     if expected != len(data):
-        found.bad(0, f"its header asks for {expected:,} bytes, the file has {len(data):,}", remedy)
-        return None
+        found.refuse(f"its header asks for {expected:,} bytes, the file has {len(data):,}", remedy)
     if checksum(data[16:]) != stored_checksum:
         found.bad(0, "the checksum is wrong: the file is damaged", remedy)
     if n_offsets != len(found.src) + 1:
         text = f"it was made for {n_offsets - 1:,} source words, the vocabulary has {len(found.src):,}"
-        found.bad(0, text, "export it again with this model's vocabulary")
-        return None
+        found.refuse(text, "export it again with this model's vocabulary")
     offsets = np.frombuffer(data, "<u8", n_offsets, HEADER.size)
-    return first, offsets, np.frombuffer(data, "<u4", n_ids, HEADER.size + 8 * n_offsets)
+    ids = np.frombuffer(data, "<u4", n_ids, HEADER.size + 8 * n_offsets)
+    _check(offsets, ids, found)
+    return first, offsets.astype(np.int64), ids
 
 
-def _sound(offsets, ids, found):
-    """Can the offsets and ids be used at all?"""
+def _check(offsets, ids, found):
+    """Refuse offsets and ids that cannot be used at all."""
     if offsets[0] != 0 or offsets[-1] != len(ids) or (offsets[1:] < offsets[:-1]).any():
-        found.bad(0, f"the offsets do not rise from 0 to {len(ids):,}, the number of ids", "export it again")
-        return False
+        found.refuse(f"the offsets do not rise from 0 to {len(ids):,}, the number of ids", "export it again")
     outside = np.flatnonzero(ids >= len(found.trg))
     if len(outside):
         source = _source(int(np.searchsorted(offsets, outside[0], "right")) - 1, found)
         text = f"the id {ids[outside[0]]} is not in the target vocabulary of {len(found.trg):,} words"
-        found.bad(0, f"{source}: {text}", "export it again with this model's vocabulary")
-    return not len(outside)
+        found.refuse(f"{source}: {text}", "export it again with this model's vocabulary")
 
 
 def _lint(first, offsets, ids, rows, found):

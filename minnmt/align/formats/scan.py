@@ -1,12 +1,12 @@
 """What is found in an exchange file: cells, problems, and what was passed over.
 
-The same scanning function serves `import` and `lint`. To an import, what cannot be understood is an error that ends
-it, and what is merely wrong (an unknown word, say) is left out and counted, as the programs that use these files do.
-To a lint, both are problems to list.
+The same scanning function serves `import` and `lint`: it yields cells, and tells a Scan of the rest. To an import,
+what cannot be understood is an error that ends it, and what is merely wrong (an unknown word, say) is left out and
+counted, as the programs that use these files do. To a lint, both are problems to list.
 """
 
+import contextlib
 import io
-from array import array
 from collections import Counter
 from typing import NamedTuple
 
@@ -16,10 +16,16 @@ from ...errors import UserError
 from ...files import decode_text
 from ..counts import Counts
 
+CELL = np.dtype([("line", np.int64), ("src", np.int64), ("trg", np.int64), ("weight", np.float64)])  # line 0: no lines
+
 
 class Problem(NamedTuple):
     line: int  # 0: the file has no lines, or the problem is not of one line
     text: str
+
+
+class Unreadable(Exception):
+    """Ends a lint early; its problems say why."""
 
 
 class Scan:
@@ -32,29 +38,25 @@ class Scan:
         self.skipped = Counter()  # what was passed over: how often
         self.unknown = {"source": Counter(), "target": Counter()}
         self.notes = []
-        self._lines, self._src_ids, self._trg_ids, self._weights = array("q"), array("q"), array("q"), array("d")
+        self.cells = np.zeros(0, CELL)
+
+    def read(self, scan, data):
+        """Let a scanning function loose on a file's bytes."""
+        with contextlib.suppress(Unreadable):
+            self.cells = np.fromiter(scan(data, self), CELL)
 
     # What a scanning function calls
-
-    def cell(self, line, src_id, trg_id, weight):
-        self._lines.append(line)
-        self._src_ids.append(src_id)
-        self._trg_ids.append(trg_id)
-        self._weights.append(weight)
-
-    def cells(self, src_ids, trg_ids, weights):
-        """Many cells at once, of a file that has no lines."""
-        for store, values in (
-            (self._lines, np.zeros(len(src_ids), np.int64)), (self._src_ids, np.asarray(src_ids, np.int64)),
-            (self._trg_ids, np.asarray(trg_ids, np.int64)), (self._weights, np.asarray(weights, np.float64)),
-        ):  # fmt: skip
-            store.frombytes(values.tobytes())
 
     def bad(self, line, text, remedy="correct it, or export the file again"):
         """Something that cannot be understood."""
         if not self.lint:
             raise UserError(f"{where(self.name, line)}: {text}; {remedy}")
         self._add(line, text)
+
+    def refuse(self, text, remedy):
+        """Something without which the rest of the file cannot be understood either."""
+        self.bad(0, text, remedy)
+        raise Unreadable
 
     def wrong(self, line, text, skipped=None):
         """Something that is understood but not right; an import counts it as `skipped`."""
@@ -80,34 +82,23 @@ class Scan:
 
     def counts(self, info):
         """The cells as Counts; of several for the same two words the last holds, as where these files are used."""
-        src_ids, trg_ids = np.array(self._src_ids, np.int64), np.array(self._trg_ids, np.int64)
-        weights = np.array(self._weights).astype(np.float32)
-        last = len(src_ids) - 1 - np.unique((src_ids * len(self.trg) + trg_ids)[::-1], return_index=True)[1]
-        self.skipped["earlier entries for the same two words"] += len(src_ids) - len(last)
-        kept = last[weights[last] > 0]
+        backwards = self.cells[::-1]
+        last = backwards[first_of_each(backwards, len(self.trg))]
+        self.skipped["earlier entries for the same two words"] += len(self.cells) - len(last)
+        kept = last[last["weight"].astype(np.float32) > 0]
         self.skipped["entries with a probability of zero"] += len(last) - len(kept)
-        return Counts.from_cells(src_ids[kept], trg_ids[kept], weights[kept], len(self.src), len(self.trg), info)
+        return Counts.from_cells(kept["src"], kept["trg"], kept["weight"], len(self.src), len(self.trg), info)
 
     def finish_lint(self):
         """Add what only the whole file shows: entries that are there twice, or none at all; sort the problems."""
-        keys = np.array(self._src_ids, np.int64) * len(self.trg) + np.array(self._trg_ids, np.int64)
-        order = np.argsort(keys, kind="stable")
-        repeats = order[1:][keys[order][1:] == keys[order][:-1]]
+        repeats = np.delete(self.cells, first_of_each(self.cells, len(self.trg)))
         self.n_problems += len(repeats)
-        for i in np.sort(repeats)[: self.limit].tolist():
-            words = f"{self.src.spelled[self._src_ids[i]]} and {self.trg.spelled[self._trg_ids[i]]}"
-            self.problems.append(Problem(self._lines[i], f"{words} are together a second time"))
-        if not len(keys) and not self.n_problems:
+        for line, src_id, trg_id, _ in repeats[: self.limit].tolist():
+            words = f"{self.src.spelled[src_id]} and {self.trg.spelled[trg_id]}"
+            self.problems.append(Problem(line, f"{words} are together a second time"))
+        if not len(self.cells) and not self.n_problems:
             self._add(0, "it holds no candidates")
         self.problems = sorted(self.problems, key=lambda problem: problem.line)[: self.limit]
-
-    @property
-    def n_cells(self):
-        return len(self._src_ids)
-
-    @property
-    def n_rows(self):
-        return len(set(self._src_ids))
 
     def left_out(self):
         """Sentences about what an import left out, for stderr."""
@@ -117,6 +108,11 @@ class Scan:
                 some = ", ".join(list(words)[:5]) + (", ..." if len(words) > 5 else "")
                 sentences.append(f"left out: words that are not in the {side} vocabulary ({len(words):,}): {some}")
         return sentences + self.notes
+
+
+def first_of_each(cells, n_trg):
+    """Where the first cell of every two words is."""
+    return np.unique(cells["src"] * n_trg + cells["trg"], return_index=True)[1]
 
 
 def where(name, line):

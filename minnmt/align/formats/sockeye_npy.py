@@ -8,6 +8,7 @@ vocabularies must have our words in our order.
 """
 
 import io
+from itertools import repeat
 
 import numpy as np
 
@@ -45,50 +46,40 @@ def write(path, candidates, src, trg, **_):
 
 
 def scan(data, found):
-    """Read a lexicon's bytes into a Scan; the weights fall from the left to the right."""
+    """Yields the cells of a lexicon's bytes; the weights fall from the left to the right."""
     lexicon = _load(data, found)
-    if lexicon is None or not _sound(lexicon, found):
-        return
+    _lint(lexicon, found)
     rows, places = np.nonzero(lexicon)
-    ids = lexicon[rows, places]
-    src_ids, trg_ids = from_sockeye(rows), from_sockeye(ids)
-    if found.lint:
-        _lint(lexicon, found)
+    src_ids, trg_ids = from_sockeye(rows), from_sockeye(lexicon[rows, places])
     ours = (src_ids >= 0) & (trg_ids >= 0)
     found.skipped["entries of pad and bos, which this model does not have"] += int((~ours).sum())
     # Counts keep the last of several cells for two words: from the right, that is the better place
     backwards = np.flatnonzero(ours)[::-1]
-    found.cells(src_ids[backwards], trg_ids[backwards], rank_weight(places[backwards]))
+    columns = src_ids, trg_ids, rank_weight(places)
+    yield from zip(repeat(0), *(column[backwards].tolist() for column in columns))
 
 
 def _load(data, found):
-    """bytes -> an array, or None."""
+    """bytes -> an array of the right form, with ids that are in the vocabulary."""
     try:
         file = io.BytesIO(data)
         lexicon = np.lib.format.read_array(file, allow_pickle=False)
         if file.read(1):
             raise ValueError("more bytes than the header claims")
-        return lexicon
     except Exception:  # numpy meets damaged bytes with errors of every kind
-        found.bad(0, "it is not a complete .npy file of plain numbers", "copy it again or export it again")
-
-
-def _sound(lexicon, found):
-    """Has it the right form, and are the ids in the vocabulary?"""
+        found.refuse("it is not a complete .npy file of plain numbers", "copy it again or export it again")
     remedy = "export it again with this model's vocabularies"
     if lexicon.ndim != 2 or not np.issubdtype(lexicon.dtype, np.integer):
-        found.bad(0, f"expected a two-dimensional array of int32, found {lexicon.dtype} {lexicon.shape}", remedy)
-        return False
+        found.refuse(f"expected a two-dimensional array of int32, found {lexicon.dtype} {lexicon.shape}", remedy)
     if len(lexicon) != len(found.src) + SHIFT:
         text = f"it has {len(lexicon):,} rows, not one for each of {len(found.src):,} source words, pad and bos"
-        found.bad(0, text, remedy)
-        return False
+        found.refuse(text, remedy)
     outside = np.argwhere((lexicon < 0) | (lexicon >= len(found.trg) + SHIFT))
     if len(outside):
         row, column = outside[0]
         text = f"row {row}, column {column}: the id {lexicon[row, column]} is outside Sockeye's target vocabulary"
-        found.bad(0, f"{text}, which has {len(found.trg) + SHIFT:,} words ({len(outside):,} such ids)", remedy)
-    return not len(outside)
+        found.refuse(f"{text}, which has {len(found.trg) + SHIFT:,} words ({len(outside):,} such ids)", remedy)
+    return lexicon
 
 
 def _lint(lexicon, found):

@@ -34,7 +34,7 @@ def _lines(candidates, src, trg, always):
 
 
 def scan(data, found):
-    """Read a map's bytes into a Scan."""
+    """Yields the cells of a map's bytes."""
     first_line = {}  # source -> its line
     lists = {}  # source id, or None for no source -> (line, target ids); of several for a source the last holds
     for number, line in text_lines(data, found.name):
@@ -55,7 +55,7 @@ def scan(data, found):
             lists[src_id] = (number, ids)
     for src_id, (number, ids) in _with_always(lists, found).items():
         for place, trg_id in enumerate(ids):
-            found.cell(number, src_id, trg_id, rank_weight(place))
+            yield number, src_id, trg_id, rank_weight(place)
 
 
 def _not_one_tab(number, line, found):

@@ -17,9 +17,7 @@ class Words:
 
     def __init__(self, vocab):
         self.spelled = [EOS_SPELLED, UNK_SPELLED, *vocab.words[UNK + 1 :]]
-        self.ids = {}
-        for i, word in enumerate(self.spelled):
-            self.ids.setdefault(word, i)
+        self.ids = {word: i for i, word in reversed([*enumerate(self.spelled)])}  # of the same words the first
         self.ids[vocab.words[EOS]], self.ids[vocab.words[UNK]] = EOS, UNK
         self.ids.setdefault("eos", EOS)
         self.ids.setdefault("UNK", UNK)

@@ -21,14 +21,14 @@ from ...align.counts import Counts
 from ...align.selector import CONTROLS, Selector
 from ...align.sources import make_selector
 from ...errors import UsageError, UserError
-from ...files import make_directory, read_bytes, read_lines, read_text, write_atomically, write_lines
+from ...files import make_directory, only_writer, read_bytes, read_lines, read_text, write_atomically, write_lines
 from ...model.directory import load_model
 from ...tasks.aligning import align_units, last_learning_rate, learn_attention
+from ...tasks.training import start_or_resume
 from ...tasks.validation import validate
 from ...text.embedded import embedded_corpus, write_corpus
 from ...text.parallel import load_split
 from ...train.loop import Limits, train
-from ...train.run import new_run, resume_run
 from ...train.settings import Settings
 from ...train.status import Status
 from ..machine import describe_machine
@@ -153,14 +153,10 @@ class Lab:
     def train(self, name):
         """Train a model to its end, or go on where its training was interrupted -> its log."""
         directory, settings = self.model_directory(name), self.variant(name)
-        if (directory / "config.json").exists():
-            run = resume_run(directory)
-            if run.settings != settings:
-                raise UserError(f"{directory} has a model of other settings: remove it, or choose another -o")
-        else:  # a start that was killed before its config.json is no start
-            run = new_run(directory, settings, self.status.line, overwrite=True)
-        limits = Limits(self.max_minutes and self.max_minutes - run.progress.seconds / 60)
-        end = train(run, partial(validate, n_threads=settings.threads), self.status, limits)
+        with only_writer(directory):
+            run = start_or_resume(directory, settings, self.status.line)
+            limits = Limits(self.max_minutes and self.max_minutes - run.progress.seconds / 60)
+            end = train(run, partial(validate, n_threads=settings.threads), self.status, limits)
         self.status.clear()
         for path in directory.glob("alignments.*.npz"):
             if not path.name.startswith("alignments.epoch"):

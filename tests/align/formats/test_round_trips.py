@@ -77,17 +77,17 @@ def test_words_that_a_text_cannot_hold_are_left_out_and_counted(name, tmp_path):
     src = Vocab(["eos", "UNK", "New York", "</s>", "ok"])
     trg = Vocab(["eos", "UNK", "", "a\tb", "<unk>", "ok"])
     counts = make_counts({(i, j): 1.0 for i in range(5) for j in range(6)}, 5, 6)
-    written = export_candidates(name, tmp_path / "lists", best_candidates(counts, 9), src, trg, 9)
+    n_written, _, n_left_out = export_candidates(name, tmp_path / "lists", best_candidates(counts, 9), src, trg, 9)
     imported, left_out, _ = import_counts(name, tmp_path / "lists", src, trg)
     assert set(as_cells(imported)) == {(i, j) for i in (0, 1, 4) for j in (0, 1, 5)}
-    assert written.n_left_out == 30 - 9 and written.n_candidates == 9 and left_out == []
+    assert n_left_out == 30 - 9 and n_written == 9 and left_out == []
 
 
 @pytest.mark.parametrize("name, null", [("marian", "NULL"), ("sockeye", "<eps>"), ("fastalign", "<eps>")])
 def test_a_word_spelled_like_no_word_is_left_out(name, null, tmp_path):
     vocab = Vocab(["eos", "UNK", null, "ok"])
     counts = make_counts({(2, 3): 1.0, (3, 2): 1.0, (3, 3): 1.0}, 4, 4)
-    assert export_candidates(name, tmp_path / "lists", best_candidates(counts, 9), vocab, vocab, 9).n_left_out == 2
+    assert export_candidates(name, tmp_path / "lists", best_candidates(counts, 9), vocab, vocab, 9)[2] == 2
     imported, left_out, _ = import_counts(name, tmp_path / "lists", vocab, vocab)
     assert set(as_cells(imported)) == {(3, 3)} and left_out == []
 

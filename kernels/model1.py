@@ -3,7 +3,7 @@
 They walk over the corpus one source word at a time, not one sentence at a time. A source word's row of the table is
 then spread out in an array as long as the target vocabulary, small enough for the cache, and the probability of a
 target word is one look-up away: no index from token pairs to cells has to be built, stored or read. Notebook 06; the
-plain functions are in minnmt/align/cooccurrence.py and minnmt/align/model1.py, `text` is Occurrences of
+plain functions are in minnmt/align/bitext.py and minnmt/align/model1.py, `text` is Occurrences of
 minnmt/align/bitext.py.
 """
 
