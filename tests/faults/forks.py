@@ -3,6 +3,7 @@
 Everything is imported and compiled once, in the parent; a case then costs a fork.
 """
 
+import faulthandler
 import os
 import resource
 import signal
@@ -55,6 +56,7 @@ def _be_the_command(files, arguments):
         for number, file in enumerate(files):
             os.dup2(file.fileno(), number)
         sys.stdin, sys.stdout, sys.stderr = (open(number, mode, closefd=False) for number, mode in enumerate("rww"))
+        faulthandler.disable()  # pytest's would write to the terminal
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(SECONDS)
         warnings.resetwarnings()

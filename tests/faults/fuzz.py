@@ -87,14 +87,17 @@ FILES = {name: f"lists.{name}" for name in FORMATS}
 
 def subjects():
     """All files that are damaged."""
+    heavy = 3  # the files with most in them are damaged so many times as often
     model = decode("--topn", 3), decode("--engine", "float32"), decode("--beam", 2, "--n-best", 2), npz(), audit()
     side = decode("--topn", 3), npz(), resume, *LOOK, export("ct2")
-    found = [
+    found = heavy * [
         Subject("run/model.npz", "npz", (*model, align("--frozen"), align("--learning-rate", 0.01))),
         Subject("run/checkpoint.npz", "npz", (resume,)),
         Subject("run/alignments.npz", "npz", COUNTS),
         Subject("run/alignments.epoch2.npz", "npz", (resume, decode("--topn", 3, "--counts", "epoch2"))),
         Subject("run/config.json", "json", (resume, decode(), audit(), align("--frozen"), LOOK[2])),
+    ]
+    found += [
         Subject("run/log.tsv", "text", (resume,)),
         Subject("text", "text", (decode(), decode("--replace-unk", "copy", "--topn", 3))),
         Subject("text.gz", "gz", (lambda d: ["decode", "-m", d / "run", "-i", d / "text.gz", *THREADS],)),
