@@ -18,3 +18,8 @@ class UsageError(UserError):
     """The command line asks for something that cannot be done. Exit code 2."""
 
     exit_code = 2
+
+
+def quoted(text, most=60):
+    """The beginning of what a file or a user wrote, for a sentence: on one line, and nothing invisible in it."""
+    return repr(str(text)[:most])

@@ -6,7 +6,7 @@ on the source side and averaged on the target side, and eos never takes part. No
 
 import numpy as np
 
-from ..errors import UserError
+from ..errors import UserError, quoted
 
 
 def word_weights(alpha, src_words, trg_words):
@@ -38,7 +38,7 @@ def parse_pharaoh(line, where="alignment"):
     try:
         return {(int(i), int(j)) for i, j in (link.split("-") for link in line.split())}
     except ValueError:
-        raise UserError(f"{where}: expected links such as 0-0 1-2 (source-target), found {line[:60]!r}") from None
+        raise UserError(f"{where}: expected links such as 0-0 1-2 (source-target), found {quoted(line)}") from None
 
 
 def alignment_error_rate(found, gold):

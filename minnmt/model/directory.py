@@ -103,7 +103,8 @@ def load_pipelines(directory, settings):
 
 
 def save_config(directory, config):
-    write_atomically(Path(directory) / "config.json", json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+    """Names of files may hold bytes that are no text, which JSON can escape and UTF-8 cannot."""
+    write_atomically(Path(directory) / "config.json", json.dumps(config, indent=2) + "\n")
 
 
 def load_config(directory):

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from itertools import chain
 
-from ..errors import UserError
+from ..errors import UserError, quoted
 from ..files import read_text, write_atomically
 
 EOS, UNK = 0, 1
@@ -74,10 +74,10 @@ class Vocab:
             raise UserError(f"{path}: the ids of a vocabulary must be 0, 1, 2, ... with no gap and none twice")
         for word in words:
             if UNWRITABLE.search(word):
-                raise UserError(f"{path}: the word {word!r} (id {ids[word]}) cannot be written as text in a line")
+                raise UserError(f"{path}: the word {quoted(word)} (id {ids[word]}) cannot be written as text in a line")
         for i, (name, spellings) in enumerate(zip(("end of sentence", "unknown word"), SPECIAL_SPELLINGS)):
             if len(words) <= i or words[i] not in spellings:
-                found = repr(words[i]) if len(words) > i else "nothing"
+                found = quoted(words[i]) if len(words) > i else "nothing"
                 raise UserError(f"{path}: id {i} must be the {name} ({' or '.join(sorted(spellings))}), found {found}")
         return cls(words)
 

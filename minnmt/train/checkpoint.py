@@ -15,6 +15,7 @@ from ..errors import UserError
 from ..model.npz import read_parameters, to_stored
 from ..model.parameters import Parameters
 from .adam import Adam
+from .settings import MOST, Range
 
 TREES = ("param", "adam_m", "adam_v")
 
@@ -62,19 +63,26 @@ def load_checkpoint(directory, sizes) -> tuple[Parameters, Adam, Progress, Count
 def read_progress(file):
     """The Progress in an ArrayFile; numbers that no run can have are refused."""
     record = file.read_json("progress")
-    kinds = {f.name: type(f.default) for f in fields(Progress) if f.name != "log"}
-    sound = record.keys() == {*kinds, "log"} and all(
-        type(record[name]) in ((int,) if kind is int else (int, float)) and record[name] >= LEAST.get(name, 0)
-        for name, kind in kinds.items()
-    )
-    rows = record.get("log")
-    if not sound or not isinstance(rows, list) or not all(is_log_row(row) for row in rows):
+    rows = record.pop("log", None)
+    if not (are_sound(record, PROGRESS) and isinstance(rows, list) and all(are_sound(row, LOG) for row in rows)):
         raise UserError(f"{file.path}: its progress is damaged or of another version of minnmt; {file.remedy}")
-    return Progress(**record)
+    return Progress(**record, log=rows)
 
 
-LEAST = {"epoch": 1, "best_bleu": -1}
+COUNT, NUMBER = Range(int, 0, MOST), Range(float, 0)
+PROGRESS = {f.name: COUNT if type(f.default) is int else NUMBER for f in fields(Progress) if f.name != "log"}
+PROGRESS |= {"epoch": Range(int, 1, MOST), "best_bleu": Range(float, -1)}
+LOG = {name: COUNT for name in ("epoch", "updates")}
+LOG |= {name: NUMBER for name in ("train_loss", "dev_perplexity", "dev_bleu", "learning_rate", "seconds")}
 
 
-def is_log_row(row):
-    return isinstance(row, dict) and all(type(value) in (int, float) for value in row.values())
+def are_sound(record, limits):
+    """Does a record have these numbers and no others, each within its limits? A perplexity may be infinite."""
+    return (
+        isinstance(record, dict)
+        and record.keys() == limits.keys()
+        and all(
+            limits[name].holds(value) or (value == math.inf and name.endswith("perplexity"))
+            for name, value in record.items()
+        )
+    )

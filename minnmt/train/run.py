@@ -154,6 +154,7 @@ def resume_run(directory, changes=None):
     settings = Settings.from_config(config)
     if "-" in (settings.src, settings.trg, settings.dev_src, settings.dev_trg, settings.test_src, settings.test_trg):
         raise UserError(f"{directory} was trained on text from standard input, which is gone: it cannot be resumed")
+    (directory / MAKING).unlink(missing_ok=True)  # config.json is there, so all that comes before it is
     remove_leftovers(directory, (*FILES, "alignments*.npz"))
     pipelines = load_pipelines(directory, config["settings"])
     train, dev = load_split(settings, "train"), load_split(settings, "dev")

@@ -4,10 +4,11 @@ The options of `train` and `reproduce` are made from this table, and config.json
 it: a value that the command line would refuse is refused from a file, too.
 """
 
-import math
+import os
+import sys
 from dataclasses import dataclass, field, fields
 
-from ..errors import UserError
+from ..errors import UserError, quoted
 
 
 class Range:
@@ -20,7 +21,7 @@ class Range:
         if isinstance(value, bool) or not isinstance(value, int if self.kind is int else (int, float)):
             return False
         return (
-            (self.kind is int or math.isfinite(value))
+            abs(value) <= sys.float_info.max  # not NaN, not infinity, no whole number beyond what floats can hold
             and (self.least is None or value >= self.least)
             and (self.most is None or value <= self.most)
             and (self.above is None or value > self.above)
@@ -57,10 +58,18 @@ class Text:
     """The path of a text, or none."""
 
     def holds(self, value):
-        return value is None or (isinstance(value, str) and value != "")
+        return value is None or (isinstance(value, str) and value != "" and is_file_name(value))
 
     def __str__(self):
         return "a file's name or null"
+
+
+def is_file_name(text):
+    """Can the system be asked for a file of this name?"""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:  # half a character
+        return False
 
 
 MOST = 2**31 - 1  # of whole numbers: arrays are indexed with them
@@ -134,7 +143,7 @@ class Settings:
         for name, values in allowed_values().items():
             value = getattr(self, name)
             if not values.holds(value):
-                raise UserError(f"the setting {name} is {str(value)[:40]!r}: it must be {values}")
+                raise UserError(f"the setting {name} is {quoted(value, 40)}: it must be {values}")
 
     @classmethod
     def from_config(cls, config):
@@ -143,7 +152,7 @@ class Settings:
         missing = [name for name in allowed_values() if name not in given and name != "pairs"]
         unknown = [name for name in given if name not in allowed_values()]
         if missing or unknown:
-            what = f"lacks {missing[0]}" if missing else f"has {str(unknown[0])[:40]}"
+            what = f"lacks {missing[0]}" if missing else f"has {quoted(unknown[0], 40)}"
             raise UserError(
                 f"config.json was written by another version of minnmt (it {what}): train again, or use that version"
             )

@@ -9,6 +9,7 @@ written: a file without any crashes CTranslate2.) It looks words up by their spe
 not even that of <unk>. Lines for phrases are passed over when read.
 """
 
+from ...errors import quoted
 from ...files import write_lines
 from ...text.vocab import EOS, UNK
 from .scan import rank_weight, text_lines
@@ -43,7 +44,7 @@ def scan(file, found):
             _not_one_tab(number, line, found)
             continue
         if source in first_line:
-            text = f"the source {source!r} has a line already, line {first_line[source]}: only the last one holds"
+            text = f"the source {quoted(source)} has a line already, line {first_line[source]}: only the last one holds"
             found.wrong(number, text, "earlier lines for the same source")
         if source == "" or source in found.src.ids:
             first_line[source] = number
@@ -61,7 +62,7 @@ def scan(file, found):
 
 def _not_one_tab(number, line, found):
     if line.strip():
-        found.bad(number, f"expected source<tab>target target ..., found {line[:60]!r}")
+        found.bad(number, f"expected source<tab>target target ..., found {quoted(line)}")
     else:
         found.wrong(number, "the line is blank: it empties the list of the words that are always included")
 
@@ -73,7 +74,7 @@ def _target_ids(number, targets, found):
         if word == "":
             found.wrong(number, "there are two spaces together, or one at an end: CTranslate2 reads <unk> there")
         elif (trg_id := found.known(number, "target", word)) in ids:
-            found.wrong(number, f"the target word {word!r} is there twice")
+            found.wrong(number, f"the target word {quoted(word)} is there twice")
         elif trg_id is not None:
             ids[trg_id] = True
     return list(ids)

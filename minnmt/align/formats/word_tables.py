@@ -12,6 +12,7 @@ import math
 import re
 from typing import NamedTuple
 
+from ...errors import quoted
 from ...files import write_lines
 from .scan import text_lines
 from .words import keep_writable
@@ -50,7 +51,7 @@ class Layout(NamedTuple):
                 found.wrong(number, "the line is blank")
                 continue
             if len(columns) != 3:
-                found.bad(number, f"expected {self.example}, found {line[:60]!r}")
+                found.bad(number, f"expected {self.example}, found {quoted(line)}")
                 continue
             src_word, trg_word = columns[self.src], columns[self.trg]
             weight = self._weight(number, columns[2], found)
@@ -59,7 +60,7 @@ class Layout(NamedTuple):
                 continue
             if self.grouped and src_word != group:
                 if src_word in earlier:
-                    text = f"the lines of {src_word!r} do not stand together: Sockeye would mix up its list"
+                    text = f"the lines of {quoted(src_word)} do not stand together: Sockeye would mix up its list"
                     found.wrong(number, text)
                 earlier.add(src_word)
                 group = src_word
@@ -72,12 +73,13 @@ class Layout(NamedTuple):
         value = _number(text)
         weight = math.exp(min(value, 700)) if self.log and value is not None else value
         if weight is None or weight > LARGEST:
-            found.bad(number, f"{text!r} is not a probability" + (" (as a logarithm)" if self.log else ""))
+            found.bad(number, f"{quoted(text)} is not a probability" + (" (as a logarithm)" if self.log else ""))
             return None
         if self.log and weight > 1 + ROUNDING:
-            found.wrong(number, f"ln p = {text} is above 0: the column holds natural logarithms of probabilities")
+            text = f"ln p = {quoted(text)} is above 0: the column holds natural logarithms of probabilities"
+            found.wrong(number, text)
         elif not 0 < weight <= 1 + ROUNDING:
-            found.wrong(number, f"the probability {text} is outside (0, 1]")
+            found.wrong(number, f"the probability {quoted(text)} is outside (0, 1]")
         return max(weight, 0.0)
 
 
