@@ -94,7 +94,9 @@ class Translator:
             self._answer(answers[: len(answers) // 2])
             self._answer(answers[len(answers) // 2 :])
             return
-        for b, hypotheses in enumerate(self._search(sentences, lists)):
+        with np.errstate(all="ignore"):  # numbers that went wrong are said below
+            found = self._search(sentences, lists)
+        for b, hypotheses in enumerate(found):
             if not hypotheses:
                 raise UserError("the network gave no finite number: the model's weights are damaged, or far too large")
             answer, text = answers[b], self.replacer.text if self.replacer else None
