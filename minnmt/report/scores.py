@@ -9,10 +9,14 @@ from ..errors import UserError
 from ..files import read_lines, read_parallel
 
 
+METRICS = {"bleu": "BLEU", "ter": "TER", "chrf": "CHRF"}  # our key: sacrebleu's class; a new metric is added here
+
+
 class Score(NamedTuple):
     name: str
     value: float
     signature: str
+    key: str = ""  # of METRICS
 
 
 def bleu(hypotheses, references):
@@ -23,13 +27,14 @@ def bleu(hypotheses, references):
 
 
 def all_scores(hypotheses, references):
-    """Raw lines of both, equally many -> [Score] for BLEU, TER and chrF."""
-    from sacrebleu.metrics import BLEU, CHRF, TER
+    """Raw lines of both, equally many -> a Score for each of METRICS."""
+    from sacrebleu import metrics
 
     scores = []
-    for metric in (BLEU(), TER(), CHRF()):
+    for key, name in METRICS.items():
+        metric = getattr(metrics, name)()
         result = metric.corpus_score(hypotheses, [references])
-        scores.append(Score(result.name, result.score, str(metric.get_signature())))
+        scores.append(Score(result.name, result.score, str(metric.get_signature()), key))
     return scores
 
 

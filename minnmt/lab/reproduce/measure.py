@@ -28,10 +28,10 @@ def quality(model, split, selector, n_threads, replacer=None):
     settings = SearchSettings(keep_attention=replacer is not None)
     translator = Translator(model, settings, n_threads=n_threads, selector=selector, replacer=replacer)
     found = translator.translate(split.src)
-    names, lines = {"BLEU": "bleu", "TER": "ter", "chrF2": "chrf"}, [t.best for t in found]
+    lines = [t.best for t in found]
     scores = all_scores(lines, split.trg)
-    result = {names[s.name]: s.value for s in scores}
-    result |= {"signatures": {names[s.name]: s.signature for s in scores}, "lines": lines}
+    result = {s.key: s.value for s in scores}
+    result |= {"signatures": {s.key: s.signature for s in scores}, "lines": lines}
     real = [t for t in found if t.src_units]
     sizes = {
         "list": float(np.mean([t.list_size for t in real])),
