@@ -8,7 +8,6 @@ import numpy as np
 from ..errors import UserError
 from ..files import read_lines, read_parallel
 
-
 METRICS = {"bleu": "BLEU", "ter": "TER", "chrf": "CHRF"}  # our key: sacrebleu's class; a new metric is added here
 
 
