@@ -1,4 +1,7 @@
-"""Adam in one pass over memory, where numpy needs about ten. The equations are in minnmt/train/adam.py."""
+"""Adam in one pass over memory, where numpy needs about ten. The equations are in minnmt/train/adam.py.
+
+Notebook 04 teaches Adam, 08 the kernels.
+"""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 """What attention does with every source position and hidden unit: the costliest loops of a step.
 
-The equations are in minnmt/nn/attention.py.
+The equations are in minnmt/nn/attention.py. Notebook 08.
 """
 
 import numpy as np

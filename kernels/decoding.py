@@ -2,7 +2,7 @@
 
 A row is a hypothesis; `sentence` says which sentence of the batch it belongs to. Arrays that come from fused products
 hold several things side by side, the gates' three parts [r, u, candidate] always in front. The plain functions, with
-their shapes and equations, are in minnmt/search/stages.py.
+their shapes and equations, are in minnmt/search/stages.py. Notebook 08.
 """
 
 import numba

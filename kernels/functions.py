@@ -1,4 +1,4 @@
-"""Functions that the compiler can vectorise: the C library's tanh, called once per number, it cannot."""
+"""Functions that the compiler can vectorise: the C library's tanh, called once per number, it cannot. Notebook 08."""
 
 import numpy as np
 

@@ -2,7 +2,7 @@
 
 The equations are in minnmt/nn/gru.py and minnmt/nn/conditional_gru.py. The two cells differ only in what is outside
 the reset (products of the input, or of the context) and what is inside (products of the state), so one kernel serves
-both. Gates hold r in their first half, u in their second.
+both. Gates hold r in their first half, u in their second. Notebook 02 teaches the cell, 08 the kernels.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The one decorator for all kernels: compiled for this machine, cached on disk."""
+"""The one decorator for all kernels: compiled for this machine, cached on disk. Notebook 08."""
 
 import contextlib
 import functools

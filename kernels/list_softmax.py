@@ -1,4 +1,4 @@
-"""The output layer over lists of words: the logits of a few rows for each sentence's own words."""
+"""The output layer over lists of words: the logits of a few rows for each sentence's own words. Notebook 08."""
 
 import numba
 import numpy as np

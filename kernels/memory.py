@@ -1,4 +1,4 @@
-"""Reading memory as fast as it can be read: what the bandwidth is measured with."""
+"""Reading memory as fast as it can be read: what the bandwidth is measured with. Notebook 08."""
 
 import numba
 import numpy as np

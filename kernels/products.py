@@ -8,6 +8,7 @@ long as one panel stay in the fastest cache while all of a panel streams past th
 reading took 1.7 times as long. A whole table of words is one panel.
 
 Weights may be 16-bit integers with a scale for each row: half as much to read. All arithmetic is in float32.
+Notebook 08.
 """
 
 import numba

@@ -1,4 +1,7 @@
-"""Rows added in place: the reverse of a lookup. The plain function is in minnmt/nn/functions.py."""
+"""Rows added in place: the reverse of a lookup. The plain function is in minnmt/nn/functions.py.
+
+Notebook 01 teaches why, 08 the kernels.
+"""
 
 from .jit import kernel
 

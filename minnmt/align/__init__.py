@@ -1,1 +1,4 @@
-"""Alignments: attention counts, candidate lists, statistical aligners, exchange formats, word links."""
+"""Alignments: attention counts, candidate lists, statistical aligners, exchange formats, word links.
+
+Notebooks 06 and 07.
+"""

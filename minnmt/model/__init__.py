@@ -1,1 +1,4 @@
-"""The translation network made of the layers in minnmt/nn, its parameters, and their file format."""
+"""The translation network made of the layers in minnmt/nn, its parameters, and their file format.
+
+Notebooks 03 and 04.
+"""

@@ -1,6 +1,6 @@
 """All parameters of the network as small dataclasses, how they start, and how to walk over them.
 
-The names used in stored files are not here: minnmt/model/npz.py translates between the two.
+The names used in stored files are not here: minnmt/model/npz.py translates between the two. Notebook 04.
 """
 
 from dataclasses import dataclass, fields, is_dataclass

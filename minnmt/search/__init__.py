@@ -2,5 +2,5 @@
 
 To read: greedy.py, then beam.py, one sentence at a time. What is fast: batch_beam.py searches for a batch, fast.py
 takes the network's steps, stages.py has what lies between the products, packed.py the products. translate.py uses
-either.
+either. Notebooks 05 and 08.
 """

@@ -1,4 +1,7 @@
-"""Sentence pairs as padded id arrays: sorted by length within a pool, shuffled anew each epoch from the seed."""
+"""Sentence pairs as padded id arrays: sorted by length within a pool, shuffled anew each epoch from the seed.
+
+Notebook 04.
+"""
 
 from typing import NamedTuple
 

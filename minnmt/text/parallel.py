@@ -1,4 +1,4 @@
-"""The parallel text of a run, from the user's files or the embedded corpus, as raw lines and as ids."""
+"""The parallel text of a run, from the user's files or the embedded corpus, as raw lines and as ids. Notebook 00."""
 
 from ..errors import UserError
 from ..files import read_parallel

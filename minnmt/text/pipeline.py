@@ -1,6 +1,8 @@
 """One language's way from a raw line to ids and back: tokenizer, BPE, vocabulary, and their files.
 
     line  --tokenize-->  words  --BPE-->  units  --vocabulary-->  ids
+
+Notebook 00.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Words to numbers and back: a vocabulary by descending frequency, stored as Nematus' JSON.
 
 {"eos": 0, "UNK": 1, word: 2, ...}. The two first entries are special; a word of the text that happens to be
-spelled like one of them is unknown, never the special itself.
+spelled like one of them is unknown, never the special itself. Notebook 00.
 """
 
 import json

@@ -1,1 +1,4 @@
-"""Training: settings, Adam, the loop with validation, and checkpoints that survive a kill at any moment."""
+"""Training: settings, Adam, the loop with validation, and checkpoints that survive a kill at any moment.
+
+Notebook 04.
+"""
