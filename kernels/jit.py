@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import itertools
 import pickle
 import threading
 import types
@@ -64,8 +63,7 @@ class CacheFile(IndexDataCacheFile):
 
     def save(self, key, data):
         overloads = self._load_index()
-        used = set(overloads.values())
-        name = overloads.get(key) or next(n for n in map(self._data_name, itertools.count(1)) if n not in used)
+        name = self._data_name(zlib.crc32(str(key).encode()))  # by the key: two processes may save at once
         with contextlib.suppress(OSError):  # a full disk, or one that may not be written to
             self._save_data(name, data)
             self._save_index({**overloads, key: name})

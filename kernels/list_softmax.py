@@ -19,10 +19,10 @@ def list_logits(o, W, b, begins, ends):
     logits = np.empty((N, M), np.float32)
     for task in numba.prange(N * LIST_PARTS):
         part, n = task // N, task % N  # a thread's tasks are neighbours: it gets some parts of every list
-        if n > 0 and begins[n] == begins[n - 1]:
+        if n > 0 and begins[n] == begins[n - 1] and ends[n] == ends[n - 1]:
             continue  # done with the row before
         last = n + 1
-        while last < N and begins[last] == begins[n]:
+        while last < N and begins[last] == begins[n] and ends[last] == ends[n]:
             last += 1
         size = ends[n] - begins[n]
         first, end = part * size // LIST_PARTS, (part + 1) * size // LIST_PARTS

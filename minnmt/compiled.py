@@ -11,8 +11,8 @@ takes the plain function's place, except
 - in reading mode (MINNMT_KERNELS=numpy in the environment, or `decode --engine plain`). Then the plain functions run,
   in the main thread, and Numba is not even imported.
 
-The first argument of such a function is an array, and decides. What a docstring calls "used up" may be overwritten by
-the counterpart, which then returns its results in the same memory.
+Arguments are given by position; the first is an array, and decides. What a docstring calls "used up" may be
+overwritten by the counterpart, which then returns its results in the same memory.
 """
 
 import contextlib

@@ -1,5 +1,6 @@
 """The one exception that a user sees: a sentence that says what is wrong, where, and what to do."""
 
+OVERFLOW = "the network gave no finite number: the model's weights are damaged, or far too large"
 program = "python cli.py"  # how the user has called it; cli.py says so if it was installed
 
 

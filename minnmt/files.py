@@ -96,17 +96,19 @@ def only_writer(directory):
 
     A directory that was made for this and in which nothing was written disappears again.
     """
-    existed = Path(directory).exists()
+    missing = [path for path in (Path(directory), *Path(directory).parents) if not path.exists()]
     make_directory(directory)
     path = Path(directory) / ".lock"
-    with lock(path, directory):
-        try:
-            yield
-        finally:
-            _remove(path)
-            if not existed:
-                with contextlib.suppress(OSError):
-                    Path(directory).rmdir()  # only if it is empty
+    try:
+        with lock(path, directory):
+            try:
+                yield
+            finally:
+                _remove(path)
+    finally:
+        with contextlib.suppress(OSError):
+            for made in missing:
+                made.rmdir()  # only if it is empty
 
 
 @contextlib.contextmanager
@@ -121,11 +123,13 @@ def lock(path, directory):
         file = open(path, "a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             file.close()
             raise UserError(
                 f"{directory} is in use: another process writes into it; wait for its end, or choose another directory"
             ) from None
+        except OSError:  # a file system without locks
+            break
         if path.exists() and os.path.samestat(os.stat(path), os.fstat(file.fileno())):
             break  # else its last owner has just removed it
         file.close()
@@ -220,8 +224,8 @@ def write_atomically(path, text):
 
 
 def write_bytes(path, data):
-    """The same for bytes; "-" is standard output."""
-    if str(path) == "-":
+    """The same for bytes; "-", or any other name of standard output, is that."""
+    if is_stdout(path):
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
@@ -236,7 +240,7 @@ def write_lines(path, lines):
     text = "".join(line + "\n" for line in lines)
     if str(path) == "-" and sys.stdout is None:
         raise UserError("standard output is closed: name a file to write to")
-    if str(path) == "-":
+    if is_stdout(path):
         sys.stdout.write(text)
         sys.stdout.flush()
     else:

@@ -7,13 +7,13 @@ import select
 import sys
 import time
 import zlib
-from itertools import count, islice
+from itertools import count
 
 from .errors import UserError
 from .files import atomic_file, decode_text, reason
 
 MOST_BYTES = 1 << 26  # of a line
-PATIENCE = 0.5  # seconds that a line of a pipe waits for others to be translated with
+PATIENCE = 0.1  # seconds that a line of a pipe waits for others to be translated with
 BAD_LINES = ("stop", "blank", "copy")
 
 
@@ -49,13 +49,14 @@ def byte_lines(file, name):
         yield line
 
 
-def line_chunks(path, size, on_bad_line="stop", warn=print):
+def line_chunks(path, size, on_bad_line="stop", warn=None):
     """Yields lists of up to `size` lines; those of a pipe do not wait longer than PATIENCE for others.
 
     A line that is not UTF-8 stops the reading, after those before it, or becomes blank or a Copied one.
     """
     name, number = "standard input" if path == "-" else path, 0
-    for chunk in piped_chunks(size) if path == "-" else file_chunks(path, size):
+    can_wait = path == "-" and os.name != "nt"  # there, only sockets can be waited for
+    for chunk in piped_chunks(size) if can_wait else file_chunks(path, size):
         lines = []
         for data in chunk:
             number += 1
@@ -72,10 +73,19 @@ def line_chunks(path, size, on_bad_line="stop", warn=print):
 
 
 def file_chunks(path, size):
+    """Lists of lines; those before a line that cannot be read come first."""
+    chunk = []
     with open_bytes(path) as file:
-        lines = byte_lines(file, path)
-        while chunk := list(islice(lines, size)):
+        try:
+            for line in byte_lines(file, "standard input" if path == "-" else path):
+                chunk.append(line)
+                if len(chunk) == size:
+                    yield chunk
+                    chunk = []
+        except Exception:
             yield chunk
+            raise
+    yield chunk
 
 
 def piped_chunks(size):
@@ -83,11 +93,14 @@ def piped_chunks(size):
     number, chunk, parts, first = sys.stdin.fileno(), [], [], 0.0
     while True:
         wait = max(0.0, first + PATIENCE - time.monotonic()) if chunk else None
-        if not select.select([number], [], [], wait)[0]:
+        try:
+            data = os.read(number, 1 << 16) if select.select([number], [], [], wait)[0] else None
+        except OSError as error:
+            raise UserError(f"cannot read standard input: {reason(error)}") from None
+        if data is None:
             yield chunk
             chunk = []
             continue
-        data = os.read(number, 1 << 16)
         if not data:
             break
         *ends, rest = data.split(b"\n")
@@ -101,6 +114,7 @@ def piped_chunks(size):
                 chunk = []
         parts.append(rest)
         if sum(map(len, parts)) > MOST_BYTES:
+            yield chunk
             raise UserError(f"standard input has a line of more than {MOST_BYTES >> 20} MB, which is no text")
     last = b"".join(parts)
     yield chunk + ([last] if last else [])
@@ -114,7 +128,7 @@ def line_writer(path):
         return
     packed = str(path).endswith(".gz")
     with atomic_file(path) as file:
-        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if packed else contextlib.nullcontext(file) as target:
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else contextlib.nullcontext(file) as target:
             yield lambda lines: target.write(encoded(lines))
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from dataclasses import replace
 
 import click
 
@@ -121,9 +122,9 @@ def count_attention(model, split, directory, options, status):
     from ..train.settings import Settings
 
     settings = Settings.from_config(model.config) if model.config else Settings()
-    settings.threads = options["threads"] or opt.training_threads(settings.batch_size)
+    settings = replace(settings, threads=options["threads"] or opt.training_threads(settings.batch_size))
     if options["threshold"] is not None:
-        settings.align_threshold = options["threshold"]
+        settings = replace(settings, align_threshold=options["threshold"])
     rate = None
     if not options["frozen"]:
         rate = options["learning_rate"] or last_learning_rate(directory, settings)

@@ -154,10 +154,11 @@ def word_loss_forward(o, targets, mask, p, ids=None):
 
     Every unmasked target must be among its candidates.
     """
-    nll, parts = np.zeros(len(o), o.dtype), []
-    for rows, own, fits in loss_parts(mask, len(p.b), ids):
+    nll, parts, chosen = np.zeros(len(o), o.dtype), [], list(loss_parts(mask, len(p.b), ids))
+    n_logits = sum(len(rows) * (len(p.b) if own is None else len(own)) for rows, own in chosen)
+    for rows, own in chosen:
         nll[rows], cache = softmax_loss_forward(o[rows], targets[rows], p, own)
-        parts.append(LossPart(rows, own, cache if fits else None))
+        parts.append(LossPart(rows, own, cache if n_logits <= MOST_LOGITS else None))
     return nll, WordLossCache(o, targets, parts)
 
 
@@ -166,14 +167,14 @@ def word_loss_backward(dnll, cache, p, g):
     o, targets, parts = cache
     do = np.zeros_like(o)
     # forward: nll[rows] = softmax loss of o[rows], part by part
-    for rows, ids, part in parts:
-        part = part or softmax_loss_forward(o[rows], targets[rows], p, ids)[1]
-        do[rows] = softmax_loss_backward(dnll[rows], part, g)
+    for rows, ids, kept in parts:
+        softmax_cache = kept or softmax_loss_forward(o[rows], targets[rows], p, ids)[1]
+        do[rows] = softmax_loss_backward(dnll[rows], softmax_cache, g)
     return do
 
 
 def loss_parts(mask, n_words, ids):
-    """Yields (rows, ids, whether all logits of these ids fit into memory); padding is left out.
+    """Yields (rows, ids): words whose softmax is computed together; padding is left out.
 
     The words of a sentence with its own list go together, else all words; at most MOST_LOGITS logits at a time.
     """
@@ -182,4 +183,4 @@ def loss_parts(mask, n_words, ids):
         rows = b + len(lists) * np.flatnonzero(mask[b :: len(lists)])
         most = max(1, MOST_LOGITS // (n_words if own is None else len(own)))
         for start in range(0, len(rows), most):
-            yield rows[start : start + most], own, len(rows) <= most
+            yield rows[start : start + most], own

@@ -87,15 +87,15 @@ def context_cell_forward(s1, context, p):
     s_cand = s1 @ p.Ux + p.bx
     c_gates = context @ p.W
     c_cand = context @ p.Wx
-    s, gates, g = context_gates(c_gates, c_cand, s_gates, s_cand, s1)  # (8) to (10)
-    return s, ContextCellCache(s1, context, gates, s_cand, g)
+    s, gates, cand = context_gates(c_gates, c_cand, s_gates, s_cand, s1)  # (8) to (10)
+    return s, ContextCellCache(s1, context, gates, s_cand, cand)
 
 
 def context_cell_backward(ds, cache, p):
     """ds (B,H) -> ds1 (B,H), dcontext (B,C), ContextCellGrads (for `context_cell_add_weight_grads`)."""
-    s1, _, gates, s_cand, g = cache
-    # forward: s, gates, g = context_gates(c_gates, c_cand, s_gates, s_cand, s1)
-    dgates, dc_cand, ds_cand, ds1 = context_gates_backward(ds, gates, g, s_cand, s1)
+    s1, _, gates, s_cand, cand = cache
+    # forward: s, gates, cand = context_gates(c_gates, c_cand, s_gates, s_cand, s1)
+    dgates, dc_cand, ds_cand, ds1 = context_gates_backward(ds, gates, cand, s_cand, s1)
     # forward: s_gates = s1 U + b, s_cand = s1 Ux + bx
     ds1 += dgates @ p.U.T
     ds1 += ds_cand @ p.Ux.T

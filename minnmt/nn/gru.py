@@ -5,7 +5,8 @@
     h'     = u * h + (1 - u) * c           (3)  u keeps the old state
 
 The products x W + b and x Wx + bx need no earlier state: `gru_inputs_forward` computes them for all steps at once.
-Left out: the variant of the GRU that resets before the product. Notebook 02 teaches this file.
+Here c is the candidate; in attention and decoder it is the context. Left out: the variant of the GRU that resets before
+the product. Notebook 02 teaches this file.
 """
 
 from dataclasses import dataclass
@@ -115,7 +116,7 @@ def gru_step_backward(dh, cache, p):
     dx_gates, Ux's needs dh_cand.
     """
     h_prev, gates, h_cand, c, mask = cache
-    # forward: h = mask * h + (1 - mask) * h_prev
+    # forward: h = mask * h + (1 - mask) * h_prev, its first half
     dh_new = dh if mask is None else mask * dh
     # forward: h, gates, c = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)
     dx_gates, dx_cand, dh_cand, dh_prev = gru_gates_backward(dh_new, gates, c, h_cand, h_prev)
@@ -123,6 +124,7 @@ def gru_step_backward(dh, cache, p):
     dh_prev += dx_gates @ p.U.T
     # forward: h_cand = h_prev Ux
     dh_prev += dh_cand @ p.Ux.T
+    # forward: h = mask * h + (1 - mask) * h_prev, its second half
     if mask is not None:
         dh_prev += dh - dh_new
     return dx_gates, dx_cand, dh_prev, dh_cand

@@ -7,7 +7,7 @@ sentence's list, read each of them as "unk", or "refuse". Notebook 05 looks for 
 
 import numpy as np
 
-from ..errors import UserError
+from ..errors import OVERFLOW, UserError
 from ..model.network import encode, next_word, previous_words
 from ..nn.list_softmax import gather_lists
 from ..text.batches import batches_by_length, pad
@@ -23,7 +23,10 @@ def score_translations(src_lines, trg_lines, model, selector=None, outside="add"
     src, trg = [model.src.ids(line) for line in src_lines], [model.trg.ids(line) for line in trg_lines]
     lists = [selector.lists(*pad([sentence]))[0] for sentence in src] if selector else None
     spell = model.trg.vocab.words.__getitem__
-    found = forced_log_probs(src, trg, model.params, lists, outside, n_threads, spell)
+    with np.errstate(all="ignore"):
+        found = forced_log_probs(src, trg, model.params, lists, outside, n_threads, spell)
+    if not all(np.isfinite(logps).all() for logps in found):
+        raise UserError(OVERFLOW)
     return [float(logps.sum()) for logps in found]
 
 

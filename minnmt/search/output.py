@@ -54,7 +54,9 @@ class Output:
         """Translate lines and write them -> the best translations."""
         self._announce(lines)
         translations = self.translator.translate(["" if isinstance(line, Copied) else line for line in lines])
-        for translation in translations:
+        for number, translation in enumerate(translations, start=self.n_lines + 1):
+            if translation.n_cut:
+                say(f"warning: line {number} is too long: its last {translation.n_cut:,} units are left out")
             if translation.src_units:
                 self.n_listed += 1
                 self.words_listed += translation.list_size

@@ -10,7 +10,7 @@ import numpy as np
 from ..align.links import format_pharaoh, hardest_links, word_weights
 from ..align.selector import Selector
 from ..compiled import reading_mode
-from ..errors import UserError
+from ..errors import OVERFLOW, UserError
 from ..model.directory import Model
 from ..text.batches import pad
 from ..text.pipeline import word_numbers
@@ -23,6 +23,7 @@ from .unknown import Replacer
 # A batch holds at most this many floats of annotations, and of listed words: with very long lines, or with very long
 # lists, it has fewer sentences.
 MEMORY_BUDGET = 64 * 1024 * 1024
+LONGEST = 2000  # units of a sentence; attention takes time for every two positions, and no sentence is so long
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Translation:
     lines: list
     hypotheses: list
     list_size: int = 0  # words that its list had; 0 when all words were allowed
+    n_cut: int = 0  # units beyond LONGEST, which were left out
 
     @property
     def best(self):
@@ -62,7 +64,8 @@ class Translator:
 
     def translate(self, lines):
         """Raw lines -> a list of Translation in the same order."""
-        answers = [Translation(self.model.src.units(line), [], []) for line in lines]
+        units = [self.model.src.units(line) for line in lines]
+        answers = [Translation(u[:LONGEST], [], [], n_cut=max(0, len(u) - LONGEST)) for u in units]
         numbers = self._batches([answer.src_units for answer in answers])
         batches = [[answers[i] for i in chosen] for chosen in numbers]
         if len(batches) > 1:
@@ -94,11 +97,11 @@ class Translator:
             self._answer(answers[: len(answers) // 2])
             self._answer(answers[len(answers) // 2 :])
             return
-        with np.errstate(all="ignore"):  # numbers that went wrong are said below
+        with np.errstate(all="ignore"):  # what goes wrong is said below
             found = self._search(sentences, lists)
         for b, hypotheses in enumerate(found):
             if not hypotheses:
-                raise UserError("the network gave no finite number: the model's weights are damaged, or far too large")
+                raise UserError(OVERFLOW)
             answer, text = answers[b], self.replacer.text if self.replacer else None
             answer.hypotheses, answer.list_size = hypotheses, len(lists[b]) if lists else 0
             answer.lines = [text(h, answer.src_units) if text else model.trg.text(h.ids) for h in hypotheses]

@@ -20,6 +20,7 @@ from ..files import read_text
 END = "</w>"  # closes the last symbol of a word
 SEPARATOR = "@@"  # closes every unit that its word continues after
 HEADER = "#version: 0.2"
+LONGEST_WORD = 1000  # characters; a longer one stays whole, and so is unknown
 MOST_CACHED = 1 << 17  # words whose units are kept
 
 Pair = tuple[str, str]
@@ -197,6 +198,8 @@ class BPE:
         """Apply the earliest-learned merge that fits until none does."""
         if not word:
             return []
+        if len(word) > LONGEST_WORD:
+            return [word]  # no word of any language: to find its merges would take minutes
         ranks = self.ranks
         never = float("inf")
         symbols = to_symbols(word)

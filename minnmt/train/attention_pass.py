@@ -4,7 +4,9 @@ The paper learns them while training goes on for one more epoch; a frozen model 
 Notebook 06 teaches the counts.
 """
 
-from ..errors import UserError
+import numpy as np
+
+from ..errors import OVERFLOW, UserError
 from ..model.network import attention_weights
 from ..text.batches import make_batch, numbers_by_length
 from ..threads import threads
@@ -41,11 +43,14 @@ def frozen_counts(params, src, trg, settings, attention, status):
 
     def work(chosen):
         batch = make_batch([src[i] for i in chosen], [trg[i] for i in chosen])
-        return batch, attention_weights(batch, params)
+        with np.errstate(all="ignore"):
+            return batch, attention_weights(batch, params)
 
     window = AHEAD * settings.threads
     with threads(settings.threads) as map:
         for start in range(0, len(batches), window):
             for batch, alphas in map(work, batches[start : start + window]):
+                if not np.isfinite(alphas).all():
+                    raise UserError(OVERFLOW)
                 attention.add_attention(alphas, batch)
                 status.update(None, int(batch.trg_mask.sum()))

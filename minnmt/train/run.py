@@ -143,7 +143,7 @@ def new_run(directory, settings, say=print, overwrite=False):
 
 
 def resume_run(directory, changes=None):
-    """Continue a run where its last checkpoint stands, with some settings changed (see commands/train.py for which)."""
+    """Continue a run where its last checkpoint stands, with some settings changed (train_command.py says which)."""
     directory = Path(directory)
     if half_made(directory):
         raise UserError(f"{directory} was interrupted while it was set up: start it again without --resume")
