@@ -85,7 +85,8 @@ def file_chunks(path, size):
         except Exception:
             yield chunk
             raise
-    yield chunk
+    if chunk:
+        yield chunk
 
 
 def piped_chunks(size):

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import UserError, call
+from ..model.network import network_forward
 from ..model.parameters import named_arrays
-from ..text.batches import epoch_order
+from ..text.batches import epoch_order, make_batch
 from ..threads import threads
 from .dynamic import epoch_words
 from .updates import Updater
@@ -117,10 +118,19 @@ def is_finite(params):
     return all(np.isfinite(array).all() for _, array in named_arrays(params))
 
 
+def loss_is_finite(run):
+    """Does the network still give a number for one sentence pair? Parameters can be finite and far too large."""
+    with np.errstate(all="ignore"):
+        output, _ = network_forward(make_batch(run.src[:1], run.trg[:1]), run.params)
+    return bool(np.isfinite(output.nll).all())
+
+
 def save_if_finite(run):
     """Write a checkpoint, but never one with broken numbers over a good one."""
     if not is_finite(run.params):
         stop_on_bad_numbers(run, run.progress.n_updates, "made parameters infinite or NaN")
+    if not loss_is_finite(run):
+        stop_on_bad_numbers(run, run.progress.n_updates, "made parameters so large that the network gives no number")
     run.save()
 
 

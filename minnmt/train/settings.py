@@ -136,7 +136,7 @@ class Settings:
         "batch", "Its lists: one for each batch, or one for each pair, all chosen as an epoch starts.", "batch", "epoch"
     )
     seed: int = whole(1, "Of every random number.")
-    threads: int = whole(2, "Threads that share each batch. [default: all cores]", least=1, most=1024)
+    threads: int = whole(2, "Threads that share each batch.", least=1, most=1024)
     # threads are part of the settings, because the rounding of a sum depends on how a batch is cut
 
     def __post_init__(self):
@@ -144,6 +144,17 @@ class Settings:
             value = getattr(self, name)
             if not values.holds(value):
                 raise UserError(f"the setting {name} is {quoted(value, 40)}: it must be {values}")
+        self.check_texts()
+        if self.dynamic_vocab and not self.align_from_epoch:
+            raise UserError("the setting dynamic_vocab needs counts, and with align_from_epoch 0 there are none")
+
+    def check_texts(self):
+        """Parallel texts come in pairs, and training text needs dev text."""
+        for src, trg in (("src", "trg"), ("dev_src", "dev_trg"), ("test_src", "test_trg")):
+            if bool(getattr(self, src)) != bool(getattr(self, trg)):
+                raise UserError(f"the settings {src} and {trg} go together: one of them is missing")
+        if bool(self.src) != bool(self.dev_src) or (self.test_src and not self.src):
+            raise UserError("the settings src, trg, dev_src and dev_trg go together: some of them are missing")
 
     @classmethod
     def from_config(cls, config):

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -78,9 +77,8 @@ def test_a_packed_bomb_is_read_line_by_line(tiny_run, tmp_path):
         "sys.argv = ['cli.py', *sys.argv[1:]]; cli.main()"
     )
     command = [sys.executable, "-c", code, "candidates", "lint", str(tmp_path / "bomb.gz"), "-m", str(tiny_run)]
-    began = time.monotonic()
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert result.returncode == 1 and "problem" in result.stderr and time.monotonic() - began < 60
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 1 and "problem" in result.stderr
 
 
 def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
@@ -105,6 +103,36 @@ def test_the_installed_program_names_itself(tmp_path):
     command = [sys.executable, "-c", code, "decode", "-m", str(tmp_path / "none")]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL).stderr
     assert "minnmt train -o" in said and "cli.py" not in said
+
+
+def test_packed_output_is_the_same_every_time(tiny_run, tmp_path):
+    for name in ("a.gz", "b.gz"):
+        assert run_cli("decode", "-m", tiny_run, "-o", tmp_path / name, stdin=GOOD).code == 0
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+def test_what_came_before_a_cut_is_written_first(tiny_run, tmp_path):
+    data = gzip.compress(GOOD * 2000, compresslevel=0)
+    (tmp_path / "cut.gz").write_bytes(data[: len(data) // 2])
+    result = run_cli("decode", "-m", tiny_run, "-i", tmp_path / "cut.gz")
+    assert result.code == 1 and result.out.count("\n") > 500 and "not a complete gzip file" in result.err
+
+
+def test_standard_output_by_another_name_is_appended_to(tiny_run, tmp_path):
+    (tmp_path / "log").write_text("old\n")
+    (tmp_path / "text").write_bytes(GOOD)
+    names = "-m", tiny_run, "-i", tmp_path / "text", "--reference", tmp_path / "text"
+    with open(tmp_path / "log", "a") as log:
+        command = [sys.executable, "cli.py", "decode", *map(str, names), "-o", "/dev/stdout"]
+        subprocess.run(command, cwd=ROOT, stdout=log, check=True)
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[0] == "old" and len(lines) == 2
+
+
+def test_more_units_than_any_sentence_has_are_left_out(tiny_run, monkeypatch):
+    monkeypatch.setattr("minnmt.search.translate.LONGEST", 5)
+    result = run_cli("decode", "-m", tiny_run, stdin=b"rot blau rot blau rot blau rot.\n")
+    assert result.code == 0 and result.out.count("\n") == 1 and "its last 3 units are left out" in result.err
 
 
 def test_a_very_long_line_shows_a_sign_of_life(tiny_run):

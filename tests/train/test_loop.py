@@ -131,7 +131,7 @@ def test_an_exploding_learning_rate_leaves_no_broken_numbers_on_disk(tmp_path):
     run = toy_run(tmp_path, epochs=3, learning_rate=1e38, clip=0.0)
     with pytest.raises(UserError, match="update"):
         train(run, scripted(1), Watcher(), Limits(save_every=1))
-    assert finite(saved_state(tmp_path)[0])
+    assert not (tmp_path / "checkpoint.npz").exists() or finite(saved_state(tmp_path)[0])
 
 
 def test_checkpoint_round_trip(tmp_path):
@@ -151,6 +151,14 @@ def test_a_checkpoint_without_its_parts_is_refused(tmp_path):
     np.savez(tmp_path / "checkpoint.npz", progress=np.frombuffer(json.dumps({}).encode(), np.uint8))
     with pytest.raises(UserError, match="checkpoint.npz: its progress is damaged"):
         load_checkpoint(tmp_path, {"src_words": 3, "trg_words": 3, "embedding": 2, "hidden": 2})
+
+
+def test_parameters_that_are_finite_and_far_too_large_are_not_saved(tmp_path):
+    run = toy_run(tmp_path, epochs=1)
+    with pytest.raises(UserError, match="(gives no number|gave a loss of)"):
+        run.progress.learning_rate = 1e38
+        train(run, scripted(1), Watcher(), Limits(max_updates=1))
+    assert not (tmp_path / "checkpoint.npz").exists()
 
 
 def test_limits_say_why(monkeypatch):

@@ -24,6 +24,15 @@ def test_what_the_command_line_refuses_is_refused_everywhere(name, value):
         Settings(**{name: value})
 
 
+@pytest.mark.parametrize("given", [
+    {"src": "a"}, {"src": "a", "trg": "b"}, {"src": "a", "trg": "b", "dev_src": "c"},
+    {"test_src": "a", "test_trg": "b"}, {"dynamic_vocab": 10, "align_from_epoch": 0},
+])  # fmt: skip
+def test_what_does_not_go_together_is_refused(given):
+    with pytest.raises(UserError, match="the settings?"):
+        Settings(**given)
+
+
 def test_every_setting_has_limits_and_every_option_a_help():
     assert set(allowed_values()) == set(vars(Settings()))
     texts = {f"{text}{side}" for text in ("", "dev_", "test_") for side in ("src", "trg")}
