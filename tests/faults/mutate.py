@@ -372,6 +372,8 @@ def right_checksum(data, rng):
 def one_offset(data, rng):
     """An offset or an id becomes an extreme one, or almost the right one."""
     words = np.frombuffer(data[48 : 48 + (len(data) - 48) // 4 * 4], "<u4").copy()
+    if not len(words):
+        return data
     place = rng.integers(len(words))
     words[place] = rng.choice([0, 2**31, 2**32 - 1, (int(words[place]) + 1) % 2**32, (int(words[place]) - 1) % 2**32])
     return data[:48] + words.tobytes()

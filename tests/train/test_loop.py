@@ -126,7 +126,7 @@ def test_a_poisoned_parameter_stops_with_its_update_and_keeps_a_finite_checkpoin
     assert progress.n_updates == 4
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_an_exploding_learning_rate_leaves_no_broken_numbers_on_disk(tmp_path):
     run = toy_run(tmp_path, epochs=3, learning_rate=1e38, clip=0.0)
     with pytest.raises(UserError, match="update"):
