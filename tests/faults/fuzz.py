@@ -82,6 +82,8 @@ COUNTS = (
     decode("--topn", 3), decode("--topn", 3, "--by", "target", "--min-prob", 0.1),
     decode("--topn", 3, "--replace-unk", "table"), audit(), audit("--json"), *LOOK, *map(export, FORMATS),
 )  # fmt: skip
+BOTH = ("--counts", "epoch1", "--counts", "epoch2")
+BOTH_EPOCHS = decode("--topn", 3, *BOTH), candidates("stats", *BOTH), candidates("inspect", "Haus", *BOTH)
 FILES = {name: f"lists.{name}" for name in FORMATS}
 
 
@@ -94,7 +96,7 @@ def subjects():
         Subject("run/model.npz", "npz", (*model, align("--frozen"), align("--learning-rate", 0.01))),
         Subject("run/checkpoint.npz", "npz", (resume,)),
         Subject("run/alignments.npz", "npz", COUNTS),
-        Subject("run/alignments.epoch2.npz", "npz", (resume, decode("--topn", 3, "--counts", "epoch2"))),
+        Subject("run/alignments.epoch2.npz", "npz", (resume, *BOTH_EPOCHS)),
         Subject("run/config.json", "json", (resume, decode(), audit(), align("--frozen"), LOOK[2])),
     ]
     found += [

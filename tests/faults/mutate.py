@@ -209,7 +209,7 @@ def members(data, rng):
 def special_members(data, rng):
     """Change a member of which there is no second: offsets, ids, progress and the like."""
     found = read_members(data)
-    special = [i for i, (name, array) in enumerate(found) if array.dtype.kind in "iu"] or [0]
+    special = [i for i, (_, array) in enumerate(found) if array.dtype.kind in "iu"] or range(len(found))
     i = int(rng.choice(special))
     name, array = found[i]
     change = pick(JSON if array.dtype == np.uint8 else ARRAYS, rng)
