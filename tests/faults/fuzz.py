@@ -102,7 +102,7 @@ def subjects():
     found += [
         Subject("run/log.tsv", "text", (resume,)),
         Subject("text", "text", (decode(), decode("--replace-unk", "copy", "--topn", 3))),
-        Subject("text.gz", "gz", (lambda d: ["decode", "-m", d / "run", "-i", d / "text.gz", *THREADS],)),
+        Subject("text.gz", "text-gz", (lambda d: ["decode", "-m", d / "run", "-i", d / "text.gz", *THREADS],)),
     ]
     for name in ("src", "trg"):
         found.append(Subject(f"run/vocab.{name}.json", "json", side))

@@ -388,17 +388,20 @@ def inside_gzip(data, rng):
 
 
 def odd_gzip(data, rng):
-    """Several members, something behind the end, another packing, a file that grows beyond measure."""
-    big = gzip.compress(bytes(int(rng.choice([10**6, 10**7]))), mtime=0)
-    return [data + data, data + b"rubbish", gzip.compress(data), gzip.decompress(data), data + b"\0" * 100, big][
-        rng.integers(6)
-    ]
+    """Several members, something behind the end, packed twice or not at all."""
+    return pick([data + data, data + b"rubbish", gzip.compress(data), gzip.decompress(data), data + bytes(100)], rng)
+
+
+def large_gzip(data, rng):
+    """A small file that unpacks to a large one, without a newline."""
+    return gzip.compress(bytes(int(rng.choice([10**6, 5 * 10**7]))), mtime=0)
 
 
 KINDS = {
     "npz": ARCHIVES + ARCHIVES + BYTES, "json": JSON + JSON + BYTES, "text": TEXT + TEXT + BYTES,
     "npy": (single_array,) * 10 + BYTES, "marian-bin": (right_checksum,) * 10 + BYTES,
-    "gz": (inside_gzip,) * 6 + (odd_gzip,) * 3 + BYTES,
+    "gz": (inside_gzip,) * 6 + (odd_gzip,) * 3 + (large_gzip,) + BYTES,
+    "text-gz": (inside_gzip,) * 6 + (odd_gzip,) * 3 + BYTES,  # a line without end takes time without end
 }  # fmt: skip
 
 

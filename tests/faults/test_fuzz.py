@@ -60,7 +60,7 @@ def test_a_verdict_tells_faults_from_refusals(code, err, expected):
 def test_damage_is_repeated_by_its_seed(kind):
     sound = {
         "npz": write_members([("a", np.arange(6, dtype=np.float32)), ("b", np.arange(3))]), "json": b'{"a": [1, 2]}',
-        "npy": write_npy(), "gz": write_gz(), "marian-bin": bytes(range(96)),
+        "npy": write_npy(), "gz": write_gz(), "text-gz": write_gz(), "marian-bin": bytes(range(96)),
     }.get(kind, b"a b\tc\nd e\tf\n")  # fmt: skip
     found = [[mutate(sound, kind, np.random.default_rng([3, i])) for i in range(40)] for _ in range(2)]
     assert found[0] == found[1]
