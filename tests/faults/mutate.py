@@ -389,7 +389,8 @@ def inside_gzip(data, rng):
 
 def odd_gzip(data, rng):
     """Several members, something behind the end, packed twice or not at all."""
-    return pick([data + data, data + b"rubbish", gzip.compress(data), gzip.decompress(data), data + bytes(100)], rng)
+    twice = gzip.compress(data, mtime=0)
+    return pick([data + data, data + b"rubbish", twice, gzip.decompress(data), data + bytes(100)], rng)
 
 
 def large_gzip(data, rng):
