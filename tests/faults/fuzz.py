@@ -4,6 +4,7 @@ python -m tests.faults.fuzz SEED N [N ...]     repeats cases and says what becam
 """
 
 import gzip
+import math
 import shutil
 import sys
 import tempfile
@@ -206,16 +207,16 @@ class Tally:
         return dict(sums)
 
 
-def run_cases(workshop, seed, numbers=None, seconds=None, tell=None):
-    """Cases of a seed: those numbered, or as many as fit into a time -> Tally."""
-    tally, end, number = Tally(), time.monotonic() + (seconds or 0), 0
-    for number in numbers if numbers is not None else iter(lambda: -1, 0):
-        case = run_case(workshop, seed, number if numbers is not None else tally.n_cases)
-        tally.add(case)
-        if tell and is_fault(case.verdict):
-            tell(describe(seed, case))
-        if numbers is None and time.monotonic() > end:
+def run_cases(workshop, seed, numbers, seconds=math.inf, tell=print):
+    """Cases of a seed, as many as fit into a time -> Tally."""
+    tally, end = Tally(), time.monotonic() + seconds
+    for number in numbers:
+        if time.monotonic() > end:
             break
+        case = run_case(workshop, seed, number)
+        tally.add(case)
+        if is_fault(case.verdict):
+            tell(describe(seed, case))
     return tally
 
 

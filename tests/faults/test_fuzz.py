@@ -1,5 +1,6 @@
 """Damaged files and hostile lines, for as long as MINNMT_FUZZ_SECONDS says: `pytest -m fuzz tests/faults`."""
 
+import itertools
 import os
 import time
 
@@ -22,7 +23,7 @@ def workshop(tmp_path_factory):
 
 @pytest.mark.fuzz
 def test_damaged_files(workshop):
-    tally = run_cases(workshop, SEED, seconds=SECONDS)
+    tally = run_cases(workshop, SEED, itertools.count(), SECONDS)
     print(tally.n_cases, tally.by_verdict())
     assert not tally.faults, "\n".join(describe(SEED, case) for case in tally.faults)
 

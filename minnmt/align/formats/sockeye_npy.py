@@ -69,7 +69,7 @@ def _load(data, found):
     except Exception:  # numpy meets damaged bytes with errors of every kind
         found.refuse("it is not a complete .npy file of plain numbers", "copy it again or export it again")
     remedy = "export it again with this model's vocabularies"
-    if lexicon.ndim != 2 or not np.issubdtype(lexicon.dtype, np.integer):
+    if lexicon.ndim != 2 or lexicon.dtype.kind not in "iu":  # to numpy, spans of time are integers too
         found.refuse(f"expected a two-dimensional array of int32, found {lexicon.dtype} {lexicon.shape}", remedy)
     if len(lexicon) != len(found.src) + SHIFT:
         text = f"it has {len(lexicon):,} rows, not one for each of {len(found.src):,} source words, pad and bos"
