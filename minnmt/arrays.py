@@ -85,8 +85,8 @@ class ArrayFile:
             raise self._damaged(name)
         return Member(shape, dtype)
 
-    def read(self, name, kind, shape, least=None):
-        """An array of a kind (np.floating, np.int64) and a shape (None: any length), finite, none below `least`."""
+    def read(self, name, kind, shape, least=None, most=None):
+        """An array of a kind (np.floating, np.int64) and a shape (None: any length), finite, from `least` to `most`."""
         found = self.member(name)
         if not np.issubdtype(found.dtype, kind):
             kind = "floating-point numbers" if kind is np.floating else kind.__name__
@@ -104,6 +104,8 @@ class ArrayFile:
             raise UserError(f"{self.path}: the array {name} holds NaN or infinity; {self.remedy}")
         if least is not None and array.size and array.min() < least:
             raise UserError(f"{self.path}: the array {name} holds numbers below {least}; {self.remedy}")
+        if most is not None and array.size and array.max() > array.dtype.type(most):
+            raise UserError(f"{self.path}: the array {name} holds numbers above {most:g}; {self.remedy}")
         return array
 
     def read_json(self, name):

@@ -160,7 +160,8 @@ def atomic_file(path):
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
-        sync_directory(target.parent)
+        with contextlib.suppress(OSError):  # the file is there, and its old version gone: nothing to take back
+            sync_directory(target.parent)
     except OSError as error:
         _remove(temporary)
         if isinstance(error, BrokenPipeError):

@@ -14,6 +14,7 @@ from ..errors import UserError
 from .sparse import SparseTable, offsets
 
 LARGEST = 2**31 - 1  # a vocabulary: target ids are int32
+MOST_WEIGHT = 1e30  # of a cell in a file, so that sums of many are finite in float32
 
 
 @dataclass
@@ -66,7 +67,7 @@ class Counts(SparseTable):
         if not 0 <= n_cells <= n_src * n_trg or indptr[0] or (indptr[1:] < indptr[:-1]).any():  # differences may wrap
             raise UserError(f"{file.path}: the rows of its counts do not follow each other: {file.remedy}")
         indices = file.read(f"{prefix}indices", np.int32, (n_cells,), least=0)
-        data = file.read(f"{prefix}data", np.float32, (n_cells,), least=0)
+        data = file.read(f"{prefix}data", np.float32, (n_cells,), least=0, most=MOST_WEIGHT)
         counts = cls(indptr, indices, data, n_trg, info or {})
         if indices.max(initial=-1) >= n_trg or not counts._ascending():
             raise UserError(f"{file.path}: the target words of its counts are damaged: {file.remedy}")

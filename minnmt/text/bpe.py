@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from ..errors import UserError
+from ..errors import UserError, quoted
 from ..files import read_text
 
 END = "</w>"  # closes the last symbol of a word
@@ -155,7 +155,7 @@ def read_codes(path: str | os.PathLike) -> list[Pair]:
     header, *lines = read_text(path).rstrip("\n").split("\n")
     if header.split() != HEADER.split():
         raise UserError(
-            f'{path}, line 1: BPE codes must begin with "{HEADER}", found "{header[:40].strip()}": '
+            f'{path}, line 1: BPE codes must begin with "{HEADER}", found {quoted(header, 40)}: '
             "learn the codes again with minnmt or with subword-nmt 0.3 or later"
         )
     merges = []
@@ -164,7 +164,7 @@ def read_codes(path: str | os.PathLike) -> list[Pair]:
         if len(pair) != 2 or not all(pair):
             raise UserError(
                 f"{path}, line {line_number}: expected two symbols with one space between them, "
-                f'found "{line[:40].strip()}": learn the codes again or restore the file'
+                f'found {quoted(line, 40)}: learn the codes again or restore the file'
             )
         merges.append(pair)
     return merges

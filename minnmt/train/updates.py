@@ -48,7 +48,7 @@ class Updater:
     """
 
     def __init__(self, params, src, trg, settings, adam=None, map=map):
-        self.params, self.src, self.trg, self.settings, self.map = params, src, trg, settings, map
+        self.params, self.src, self.trg, self.settings, self.map = params, src, trg, settings, quiet(map)
         self.adam = adam or Adam.for_parameters(params)
         self.words = None  # what chooses the words of the softmax (minnmt/train/dynamic.py); None for all words
         self.grads = [zeros_like(params) for _ in range(settings.threads)]
@@ -86,11 +86,10 @@ class Updater:
         clear(self.grads[i], self.written[i])
         seed = [self.settings.seed, DROPOUT, self.adam.n_updates + 1, i]
         dropout = Dropout(self.settings.dropout, np.random.default_rng(seed))
-        with np.errstate(all="ignore"):  # whoever asked for the update looks at its outcome
-            output, cache = network_forward(share.batch, self.params, share.ids, dropout)
-            # cost: the mean of nll over all sentences of the batch
-            dnll = np.full(len(output.nll), 1 / n_sentences, output.nll.dtype)
-            network_backward(dnll, cache, self.params, self.grads[i])
+        output, cache = network_forward(share.batch, self.params, share.ids, dropout)
+        # cost: the mean of nll over all sentences of the batch
+        dnll = np.full(len(output.nll), 1 / n_sentences, output.nll.dtype)
+        network_backward(dnll, cache, self.params, self.grads[i])
         return share.batch, output
 
     def add_up(self, n, rows):
@@ -112,6 +111,19 @@ class Updater:
         for i, part in enumerate(parts):
             results[i::n] = part
         return results
+
+
+def quiet(map):
+    """The same map, but numpy says nothing of overflows: whoever asked for an update looks at its outcome."""
+
+    def quiet_map(function, *arguments):
+        def call(*values):
+            with np.errstate(all="ignore"):  # which holds for one thread
+                return function(*values)
+
+        return map(call, *arguments)
+
+    return quiet_map
 
 
 def used_rows(shares, params):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from minnmt.align.counts import Counts
+from minnmt.align.counts import MOST_WEIGHT, Counts
 from minnmt.errors import UserError
 
 INFO = {"method": "attention", "threshold": 0.1, "epochs": [2, 3], "pairs": 7}
@@ -198,3 +198,12 @@ def test_numbers_of_another_byte_order_are_read(counts, path):
 def test_an_indptr_that_asks_for_more_cells_than_there_can_be(counts, path):
     np.savez(path, **stored(counts, indptr=np.array([0, 2**62, 2**62, 2**63 - 1, 2**63 - 1])))
     refuse(path, "do not follow each other")
+
+
+def test_weights_whose_sum_would_be_infinite_are_refused(tmp_path):
+    """They are finite, but two epochs of them would be saved as infinity, and then be refused when they are needed."""
+    Counts.from_cells([0], [1], [MOST_WEIGHT], 2, 2).save(tmp_path / "c.npz")
+    assert np.isfinite(Counts.load(tmp_path / "c.npz").data).all()
+    Counts.from_cells([0], [1], [3e38], 2, 2).save(tmp_path / "c.npz")
+    with pytest.raises(UserError, match="holds numbers above 1e\\+30"):
+        Counts.load(tmp_path / "c.npz")

@@ -4,6 +4,7 @@ python -m tests.faults.fuzz SEED N [N ...]     repeats cases and says what becam
 """
 
 import gzip
+import math
 import shutil
 import sys
 import tempfile
@@ -82,6 +83,8 @@ COUNTS = (
     decode("--topn", 3), decode("--topn", 3, "--by", "target", "--min-prob", 0.1),
     decode("--topn", 3, "--replace-unk", "table"), audit(), audit("--json"), *LOOK, *map(export, FORMATS),
 )  # fmt: skip
+BOTH = ("--counts", "epoch1", "--counts", "epoch2")
+BOTH_EPOCHS = decode("--topn", 3, *BOTH), candidates("stats", *BOTH), candidates("inspect", "Haus", *BOTH)
 FILES = {name: f"lists.{name}" for name in FORMATS}
 
 
@@ -94,13 +97,13 @@ def subjects():
         Subject("run/model.npz", "npz", (*model, align("--frozen"), align("--learning-rate", 0.01))),
         Subject("run/checkpoint.npz", "npz", (resume,)),
         Subject("run/alignments.npz", "npz", COUNTS),
-        Subject("run/alignments.epoch2.npz", "npz", (resume, decode("--topn", 3, "--counts", "epoch2"))),
+        Subject("run/alignments.epoch2.npz", "npz", (resume, *BOTH_EPOCHS)),
         Subject("run/config.json", "json", (resume, decode(), audit(), align("--frozen"), LOOK[2])),
     ]
     found += [
         Subject("run/log.tsv", "text", (resume,)),
         Subject("text", "text", (decode(), decode("--replace-unk", "copy", "--topn", 3))),
-        Subject("text.gz", "gz", (lambda d: ["decode", "-m", d / "run", "-i", d / "text.gz", *THREADS],)),
+        Subject("text.gz", "text-gz", (lambda d: ["decode", "-m", d / "run", "-i", d / "text.gz", *THREADS],)),
     ]
     for name in ("src", "trg"):
         found.append(Subject(f"run/vocab.{name}.json", "json", side))
@@ -204,16 +207,16 @@ class Tally:
         return dict(sums)
 
 
-def run_cases(workshop, seed, numbers=None, seconds=None, tell=None):
-    """Cases of a seed: those numbered, or as many as fit into a time -> Tally."""
-    tally, end, number = Tally(), time.monotonic() + (seconds or 0), 0
-    for number in numbers if numbers is not None else iter(lambda: -1, 0):
-        case = run_case(workshop, seed, number if numbers is not None else tally.n_cases)
-        tally.add(case)
-        if tell and is_fault(case.verdict):
-            tell(describe(seed, case))
-        if numbers is None and time.monotonic() > end:
+def run_cases(workshop, seed, numbers, seconds=math.inf, tell=print):
+    """Cases of a seed, as many as fit into a time -> Tally."""
+    tally, end = Tally(), time.monotonic() + seconds
+    for number in numbers:
+        if time.monotonic() > end:
             break
+        case = run_case(workshop, seed, number)
+        tally.add(case)
+        if is_fault(case.verdict):
+            tell(describe(seed, case))
     return tally
 
 

@@ -63,6 +63,7 @@ class Killing:
             environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cold else {})}
             command = [sys.executable, "cli.py", "train", *self.arguments(run)]
             process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
+            before = written(run)
             self.wait(run, process)
             ended = process.poll() is not None
             process.kill()
@@ -70,7 +71,7 @@ class Killing:
         assert "Traceback" not in err and "error:" not in err, err
         if ended:
             return None
-        self.moments[moment := where(run)] += 1
+        self.moments[moment := where(run, before)] += 1
         return moment
 
     def wait(self, run, process):
@@ -91,20 +92,21 @@ def written(run):
         return 0
 
 
-def where(run):
-    """How far a run has come."""
+def where(run, before):
+    """How far a process has come that found a run with a checkpoint of the time `before`, or with none."""
     if not (run / "config.json").exists():
         return "before or during set-up"
     if any(path.name.endswith(".tmp") for path in run.iterdir()):
         return "while a file was written"
-    return "after a checkpoint" if (run / "checkpoint.npz").exists() else "before the first checkpoint"
+    return "before its first checkpoint" if written(run) == before else "after a checkpoint"
 
 
 def kill_many(place, seed, n_kills, tell=None):
     """-> a Killing with that many kills behind it, every tenth run with an empty cache of kernels."""
     killing = Killing(place, seed)
     while killing.n_kills < n_kills:
-        killing.one_run(most=min(5, n_kills - killing.n_kills), cold=killing.n_runs % 10 == 1)
+        most = min(int(killing.rng.integers(1, 6)), n_kills - killing.n_kills)
+        killing.one_run(most, cold=killing.n_runs % 10 == 1)
         if tell:
             tell(f"{killing.n_kills} kills, {killing.n_runs} runs: {dict(killing.moments)}")
     return killing

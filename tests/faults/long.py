@@ -1,6 +1,7 @@
 """The long versions, with a table of what came of them: python -m tests.faults.long [--seed N] [--only PART] ..."""
 
 import argparse
+import math
 import shutil
 import sys
 import tempfile
@@ -20,9 +21,9 @@ def tell(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def files(place, seed, first, n):
+def files(place, seed, first, n, seconds):
     """Damaged files."""
-    tally = run_cases(make_workshop(place), seed, range(first, first + n), tell=lambda text: tell(text[-3000:]))
+    tally = run_cases(make_workshop(place), seed, range(first, first + n), seconds, tell)
     rows = [f"{name:<10} {n:>6}" for name, n in sorted(tally.by_verdict().items())]
     rows += ["", f"{'file':<28} {'cases':>6} {'done':>6} {'refused':>8} {'faults':>7}"]
     for path in sorted({path for path, _ in tally.verdicts}):
@@ -34,10 +35,13 @@ def files(place, seed, first, n):
     return f"{tally.n_cases:,} damaged files, {len(tally.faults)} faults", rows
 
 
-def lines(place, seed, first, n):
+def lines(place, seed, first, n, seconds):
     """Odd lines, a hundred at a time."""
     workshop, verdicts, slowest, peak = make_workshop(place), Counter(), 0.0, 0
+    end = time.monotonic() + seconds
     for number in range(first, first + n // 100):
+        if time.monotonic() > end:
+            break
         found, outcome = run_lines(workshop / "run", seed, number)
         verdicts[found] += 1
         slowest, peak = max(slowest, outcome.seconds), max(peak, outcome.peak)
@@ -47,13 +51,13 @@ def lines(place, seed, first, n):
     return f"{100 * verdicts.total():,} odd lines, {sum(map(is_fault, verdicts))} faults", rows
 
 
-def kills(place, seed, first, n):
+def kills(place, seed, first, n, seconds):
     """kill -9."""
     killing = kill_many(place, seed, n, tell)
     return f"{killing.n_kills} kills in {killing.n_runs} runs, all to the same bits", [str(dict(killing.moments))]
 
 
-def shuffles(place, seed, first, n):
+def shuffles(place, seed, first, n, seconds):
     """The same translations in any order, batch, thread and engine."""
     text = write_toy_text(place)
     run_cli("train", *text, "-o", place / "run", *TINY, "--bpe", 0, "--epochs", 4)
@@ -70,13 +74,14 @@ def main():
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--n", type=int, help="cases, kills or sentences [default: the full number]")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="for damaged files and odd lines, at most")
     parser.add_argument("--only", choices=PARTS, action="append")
     options = parser.parse_args()
     for name in options.only or PARTS:
         function, n = PARTS[name]
         place, began = Path(tempfile.mkdtemp()), time.monotonic()
         try:
-            title, rows = function(place, options.seed, options.first, options.n or n)
+            title, rows = function(place, options.seed, options.first, options.n or n, 60 * options.minutes)
         finally:
             shutil.rmtree(place)
         print(f"{name}: {title}; seed {options.seed}, {time.monotonic() - began:.0f} s")

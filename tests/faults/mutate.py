@@ -209,7 +209,7 @@ def members(data, rng):
 def special_members(data, rng):
     """Change a member of which there is no second: offsets, ids, progress and the like."""
     found = read_members(data)
-    special = [i for i, (name, array) in enumerate(found) if array.dtype.kind in "iu"] or [0]
+    special = [i for i, (_, array) in enumerate(found) if array.dtype.kind in "iu"] or range(len(found))
     i = int(rng.choice(special))
     name, array = found[i]
     change = pick(JSON if array.dtype == np.uint8 else ARRAYS, rng)
@@ -372,6 +372,8 @@ def right_checksum(data, rng):
 def one_offset(data, rng):
     """An offset or an id becomes an extreme one, or almost the right one."""
     words = np.frombuffer(data[48 : 48 + (len(data) - 48) // 4 * 4], "<u4").copy()
+    if not len(words):
+        return data
     place = rng.integers(len(words))
     words[place] = rng.choice([0, 2**31, 2**32 - 1, (int(words[place]) + 1) % 2**32, (int(words[place]) - 1) % 2**32])
     return data[:48] + words.tobytes()
@@ -386,17 +388,21 @@ def inside_gzip(data, rng):
 
 
 def odd_gzip(data, rng):
-    """Several members, something behind the end, another packing, a file that grows beyond measure."""
-    big = gzip.compress(bytes(int(rng.choice([10**6, 10**7]))), mtime=0)
-    return [data + data, data + b"rubbish", gzip.compress(data), gzip.decompress(data), data + b"\0" * 100, big][
-        rng.integers(6)
-    ]
+    """Several members, something behind the end, packed twice or not at all."""
+    twice = gzip.compress(data, mtime=0)
+    return pick([data + data, data + b"rubbish", twice, gzip.decompress(data), data + bytes(100)], rng)
+
+
+def large_gzip(data, rng):
+    """A small file that unpacks to a large one, without a newline."""
+    return gzip.compress(bytes(int(rng.choice([10**6, 5 * 10**7]))), mtime=0)
 
 
 KINDS = {
     "npz": ARCHIVES + ARCHIVES + BYTES, "json": JSON + JSON + BYTES, "text": TEXT + TEXT + BYTES,
     "npy": (single_array,) * 10 + BYTES, "marian-bin": (right_checksum,) * 10 + BYTES,
-    "gz": (inside_gzip,) * 6 + (odd_gzip,) * 3 + BYTES,
+    "gz": (inside_gzip,) * 6 + (odd_gzip,) * 3 + (large_gzip,) + BYTES,
+    "text-gz": (inside_gzip,) * 6 + (odd_gzip,) * 3 + BYTES,  # a line without end takes time without end
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Damaged files and hostile lines, for as long as MINNMT_FUZZ_SECONDS says: `pytest -m fuzz tests/faults`."""
 
+import itertools
 import os
 import time
 
@@ -22,7 +23,7 @@ def workshop(tmp_path_factory):
 
 @pytest.mark.fuzz
 def test_damaged_files(workshop):
-    tally = run_cases(workshop, SEED, seconds=SECONDS)
+    tally = run_cases(workshop, SEED, itertools.count(), SECONDS)
     print(tally.n_cases, tally.by_verdict())
     assert not tally.faults, "\n".join(describe(SEED, case) for case in tally.faults)
 
@@ -60,7 +61,7 @@ def test_a_verdict_tells_faults_from_refusals(code, err, expected):
 def test_damage_is_repeated_by_its_seed(kind):
     sound = {
         "npz": write_members([("a", np.arange(6, dtype=np.float32)), ("b", np.arange(3))]), "json": b'{"a": [1, 2]}',
-        "npy": write_npy(), "gz": write_gz(), "marian-bin": bytes(range(96)),
+        "npy": write_npy(), "gz": write_gz(), "text-gz": write_gz(), "marian-bin": bytes(range(96)),
     }.get(kind, b"a b\tc\nd e\tf\n")  # fmt: skip
     found = [[mutate(sound, kind, np.random.default_rng([3, i])) for i in range(40)] for _ in range(2)]
     assert found[0] == found[1]

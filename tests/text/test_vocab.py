@@ -82,6 +82,13 @@ def test_files_that_are_no_vocabulary(tmp_path, text, complaint):
     assert "v.json" in str(error.value)
 
 
+def test_a_long_word_is_not_quoted_in_full(tmp_path):
+    (tmp_path / "v.json").write_text(json.dumps({"x" * 100_000: 0, "UNK": 1}))
+    with pytest.raises(UserError, match="id 0 must be") as error:
+        Vocab.load(tmp_path / "v.json")
+    assert len(str(error.value)) < 500
+
+
 @pytest.mark.parametrize("word", ["a\\nb", "\\ud800"])
 def test_words_that_no_line_of_text_can_hold_are_refused(tmp_path, word):
     """A newline in a translation would be two lines out for one line in; a lone surrogate cannot be written."""

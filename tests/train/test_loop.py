@@ -126,12 +126,26 @@ def test_a_poisoned_parameter_stops_with_its_update_and_keeps_a_finite_checkpoin
     assert progress.n_updates == 4
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_an_exploding_learning_rate_leaves_no_broken_numbers_on_disk(tmp_path):
     run = toy_run(tmp_path, epochs=3, learning_rate=1e38, clip=0.0)
     with pytest.raises(UserError, match="update"):
         train(run, scripted(1), Watcher(), Limits(save_every=1))
     assert not (tmp_path / "checkpoint.npz").exists() or finite(saved_state(tmp_path)[0])
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_gradient_that_overflows_is_one_sentence(tmp_path, monkeypatch, n_threads):
+    real = updates.network_backward
+
+    def overflow(dnll, cache, params, grads):
+        real(dnll, cache, params, grads)
+        grads.readout.W_s[:] = 1e30
+
+    monkeypatch.setattr(updates, "network_backward", overflow)
+    with pytest.raises(UserError, match="update 1 .*a gradient norm of inf"):
+        train(toy_run(tmp_path, threads=n_threads), scripted(1), Watcher(), Limits())
 
 
 def test_checkpoint_round_trip(tmp_path):

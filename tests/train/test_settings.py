@@ -2,19 +2,22 @@
 
 import json
 import math
+import os
 import shutil
 
 import pytest
 
 from minnmt.errors import UserError
+from minnmt.model.directory import load_config
 from minnmt.train.settings import Settings, allowed_values, help_texts
-from tests.conftest import run_cli
+from tests.conftest import TINY, run_cli, write_toy_text
 
 BAD = {
     "batch_size": [0, -5, 1.5, "8", None, True, 2**40], "pool": [0], "seed": [-1, 2**70], "clip": ["-", -1, math.nan],
-    "dropout": [5, 1, -0.1, math.inf], "threads": [0, 1_000_000], "hidden": [0, 10**9], "learning_rate": [0, -1],
-    "adam": ["other", 3, None], "shared": [1, "yes"], "src": [3, ""], "epochs": [0], "init": [["glorot"]],
-    "dynamic_lists": [{}], "align_threshold": [1],
+    "dropout": [5, 1, -0.1, math.inf, 10**400, -(10**400)], "threads": [0, 1_000_000], "hidden": [0, 10**9],
+    "learning_rate": [0, -1],
+    "adam": ["other", 3, None], "shared": [1, "yes"], "src": [3, "", "a\0b", "\ud800"], "epochs": [0],
+    "init": [["glorot"]], "dynamic_lists": [{}], "align_threshold": [1],
 }  # fmt: skip
 
 
@@ -31,6 +34,17 @@ def test_what_the_command_line_refuses_is_refused_everywhere(name, value):
 def test_what_does_not_go_together_is_refused(given):
     with pytest.raises(UserError, match="the settings?"):
         Settings(**given)
+
+
+def test_a_text_whose_name_is_no_text(tmp_path):
+    text = write_toy_text(tmp_path, n_train=16, n_dev=3)
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/f\xfcnf")  # in latin1
+    os.rename(text[1], odd)
+    result = run_cli("train", "--src", odd, *text[2:], "-o", tmp_path / "run", *TINY, "--bpe", 0, "--max-updates", 1)
+    assert result.code == 0, result.err
+    assert load_config(tmp_path / "run")["settings"]["src"] == odd
+    result = run_cli("train", "-o", tmp_path / "run", "--resume", "--max-updates", 2)
+    assert result.code == 0, result.err
 
 
 def test_every_setting_has_limits_and_every_option_a_help():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import UserError
+from ...errors import UserError, quoted
 from ...files import decode_text
 from ...streams import byte_lines
 from ..counts import Counts
@@ -72,7 +72,7 @@ class Scan:
         if word_id is None:
             if len(self.unknown[side]) < MOST_UNKNOWN:
                 self.unknown[side][word] += 1
-            self.wrong(line, f"the {side} word {word!r} is not in the {side} vocabulary")
+            self.wrong(line, f"the {side} word {quoted(word)} is not in the {side} vocabulary")
         return word_id
 
     def _add(self, line, text):
@@ -107,7 +107,7 @@ class Scan:
         sentences = [f"left out: {what} ({n:,})" for what, n in self.skipped.items() if n]
         for side, words in self.unknown.items():
             if words:
-                some = ", ".join(list(words)[:5]) + (", ..." if len(words) > 5 else "")
+                some = ", ".join(word[:60] for word in list(words)[:5]) + (", ..." if len(words) > 5 else "")
                 sentences.append(f"left out: words that are not in the {side} vocabulary ({len(words):,}): {some}")
         return sentences + self.notes
 

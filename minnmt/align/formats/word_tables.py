@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from ...errors import quoted
 from ...files import write_lines
+from ..counts import MOST_WEIGHT
 from .scan import text_lines
 from .words import keep_writable
 
 ROUNDING = 1e-6  # a probability of 1 may have been written as 1.0000001
-LARGEST = 1e30  # a weight beyond it would not survive in float32
 
 
 class Layout(NamedTuple):
@@ -72,7 +72,7 @@ class Layout(NamedTuple):
         """A line's third column -> the probability, or None."""
         value = _number(text)
         weight = math.exp(min(value, 700)) if self.log and value is not None else value
-        if weight is None or weight > LARGEST:
+        if weight is None or weight > MOST_WEIGHT:
             found.bad(number, f"{quoted(text)} is not a probability" + (" (as a logarithm)" if self.log else ""))
             return None
         if self.log and weight > 1 + ROUNDING:

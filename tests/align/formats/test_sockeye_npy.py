@@ -73,6 +73,7 @@ DAMAGED = {
     "a pickle": (pickle.dumps([1]), "not a complete .npy"),
     "one axis": (npy(np.zeros(9, np.int32)), "two-dimensional"),
     "floats": (npy(np.zeros((9, 3), np.float32)), "float32"),
+    "no time": (npy(np.full((9, 3), "NaT", "m8[s]")), "timedelta64"),
     "another vocabulary": (npy(np.zeros((4, 3), np.int32)), "4 rows"),
     "a negative id": (npy(lexicon({HAUS: [-1]})), "row 4, column 0: the id -1"),
     "an id too high": (npy(lexicon({HAUS: [4, len(TRG) + 2]})), "row 4, column 1: the id 11"),

@@ -56,6 +56,13 @@ def test_an_import_refuses_what_it_cannot_understand(name, text, line, tmp_path)
         import_text(name, text, tmp_path)
 
 
+@pytest.mark.parametrize("number", ["1" * 5000 + "x", "\x1b[2J"])
+def test_what_is_quoted_is_short_and_visible(number, tmp_path):
+    with pytest.raises(UserError, match="is not a probability") as error:
+        import_text("fastalign", f"Haus\thouse\t{number}\n", tmp_path)
+    assert len(str(error.value)) < 400 and str(error.value).isprintable()
+
+
 @pytest.mark.parametrize(
     "name, line, words",
     [
