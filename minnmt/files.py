@@ -160,8 +160,7 @@ def atomic_file(path):
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
-        with contextlib.suppress(OSError):  # the file is there, and its old version gone: nothing to take back
-            sync_directory(target.parent)
+        sync_directory(target.parent)
     except OSError as error:
         _remove(temporary)
         if isinstance(error, BrokenPipeError):
@@ -174,12 +173,15 @@ def atomic_file(path):
 
 def sync_directory(directory):
     """A new name is on the disk only when its directory is."""
-    if hasattr(os, "O_DIRECTORY"):
-        number = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+    if not hasattr(os, "O_DIRECTORY"):  # Windows
+        return
+    number = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    except OSError as error:
+        raise UserError(f"what was written into {directory} may not be on the disk: {reason(error)}") from None
+    finally:
+        os.close(number)
 
 
 def _remove(path):
