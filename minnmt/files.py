@@ -179,7 +179,7 @@ def sync_directory(directory):
     try:
         os.fsync(number)
     except OSError as error:
-        raise UserError(f"what was written into {directory} may not be on the disk: {reason(error)}") from None
+        raise UserError(f"cannot write {directory} to the disk: {reason(error)}; its last file may be lost") from None
     finally:
         os.close(number)
 
