@@ -12,7 +12,7 @@ from itertools import count
 from .errors import UserError
 from .files import atomic_file, decode_text, reason
 
-MOST_BYTES = 1 << 26  # of a line
+MOST_BYTES = 1 << 23  # of a line; to cut one into words takes forty times its size
 PATIENCE = 0.1  # seconds that a line of a pipe waits for others to be translated with
 BAD_LINES = ("stop", "blank", "copy")
 
