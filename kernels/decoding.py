@@ -1,18 +1,27 @@
-"""What decoding does between the products: the two cells, attention over each row's own sentence, readout, best words.
+"""A step of decoding in one compiled region: both cells, attention over each row's own sentence, readout, best words.
 
 A row is a hypothesis; `sentence` says which sentence of the batch it belongs to. Arrays that come from fused products
-hold several things side by side, the gates' three parts [r, u, candidate] always in front. The plain functions, with
-their shapes and equations, are in minnmt/search/stages.py. Notebook 08.
+hold several things side by side, the gates' three parts [r, u, candidate] always in front. What takes long is divided
+into parts, which other threads may take over (team.py). The plain functions, with their shapes and equations, are in
+minnmt/search/stages.py. Notebook 08.
 """
 
-import numba
 import numpy as np
 
 from .attention import add_scaled, energy
 from .functions import LOW, ZERO, exp, softmax, tanh
 from .gates import gated
-from .jit import device_function, kernel
-from .products import add_one_row
+from .jit import device_function, helper, kernel
+from .products import PART, TILE, multiply_part, n_inputs, n_parts, round_row
+from .team import begin_round, claim, next_round, part_done, rows_of, stage_of, wait_for_helpers
+
+READ, ANNOTATE = range(2)  # stages of the encoder, each in parts
+MIDDLE, ATTEND, STATE, WORDS, BEST = range(5)  # of a step
+FEW_PARTS = 4  # fewer are not worth a meeting
+FEW_WORDS = 4096  # to choose the best of
+
+
+# The two cells
 
 
 @kernel
@@ -32,95 +41,286 @@ def cell(x, y, s, out):
         out[j] = gated(x[j], y[j], x[H + j], y[H + j], x[2 * H + j], y[2 * H + j], s[j])[0]
 
 
-@kernel(parallel=True)
-def read_sentences(inputs, lengths, u_forward, u_backward):
-    """A task is one sentence in one direction; its weights are read once for each word, and nothing else is."""
-    B, S, H = inputs.shape[0], inputs.shape[1], inputs.shape[2] // 6
-    h = np.empty((B, S, 2 * H), np.float32)
-    for task in numba.prange(2 * B):
-        b = task // 2
-        if task % 2 == 0:
-            read(inputs[b, :, : 3 * H], lengths[b], u_forward, h[b, :, :H], False)
-        else:
-            read(inputs[b, :, 3 * H :], lengths[b], u_backward, h[b, :, H:], True)
-    return h
-
-
-@device_function
-def read(inputs, length, u, h, from_end):
-    """One sentence: inputs (S,3H), Weights u (P,3H,H/P) -> fills h (S,H)."""
-    H = h.shape[1]
-    P, size = u.w.shape[0], u.w.shape[2]
-    products, state = np.empty(3 * H, np.float32), np.zeros((P, size), np.float32)
-    flat = state.reshape(P * size)[:H]  # the panels side by side, less what fills up the last
-    for step in range(length):
-        i = length - 1 - step if from_end else step
-        products[:] = ZERO
-        for panel in range(P):
-            add_one_row(state[panel], u.w[panel], products)
-        products *= u.scale
-        cell(inputs[i], products, flat, h[i])
-        flat[:] = h[i]
-    h[length:] = ZERO
-
-
-@kernel(parallel=True)
-def attend(products, sentence, memory, lengths, v):
-    """The energies of all rows and positions first: threads that share the kernel have equal parts of them."""
-    N, S = len(products), memory.shape[1]
-    C, first = len(v), products.shape[1] - len(v)
-    alpha, context = np.empty((N, S), np.float32), np.empty((N, memory.shape[2] - C), np.float32)
-    for task in numba.prange(N * S):
-        n, i = task // S, task % S
-        b = sentence[n]
-        if i < lengths[b]:
-            alpha[n, i] = energy(memory[b, i, :C], products[n, first:], v)
-    for n in numba.prange(N):
-        b = sentence[n]
-        length = lengths[b]
-        softmax(alpha[n, :length], alpha[n, :length].max())
-        alpha[n, length:] = ZERO
-        out = context[n]
-        out[:] = ZERO
-        for i in range(length):
-            add_scaled(alpha[n, i], memory[b, i, C:], out)
-    return alpha, context
+# The encoder
 
 
 @kernel
-def readout(state, word, context):
-    """One pass over memory."""
-    N, E = state.shape
-    o = np.empty((N, E), np.float32)
+def annotate(inputs, lengths, weights, desk):
+    """The sentences that have a word at a position are read together; the two directions are two parts."""
+    B, S, C = desk.h.shape
+    share_reading(inputs, lengths, weights, desk, READ)
+    h, rows = desk.h.reshape(B * S, C), desk.rows
+    for i in range(B * S):
+        desk.scale[i], desk.shift[i] = round_row(h[i], weights.annotation[3], rows[i])
+    share_reading(inputs, lengths, weights, desk, ANNOTATE)
+    return desk.h, desk.memory
+
+
+@device_function
+def share_reading(inputs, lengths, weights, desk, stage):
+    """All parts of a stage, as far as helpers leave them."""
+    n = 2 if stage == READ else n_parts(weights.annotation)
+    this = begin_round(desk.board, stage, 0)
+    for part in range(n):
+        if claim(desk.board, this, part):
+            reading_part(inputs, lengths, weights, desk, stage, part)
+            part_done(desk.board)
+    wait_for_helpers(desk.board, n)
+
+
+@helper
+def help_reading(inputs, lengths, weights, desk, me, n_threads):
+    """Take parts of annotate, until it is over."""
+    this = next_round(desk.board, 0)
+    while this != 0:
+        stage = stage_of(this)
+        n = 2 if stage == READ else n_parts(weights.annotation)
+        for k in range(n):
+            part = (k + me * n // n_threads) % n
+            if claim(desk.board, this, part):
+                reading_part(inputs, lengths, weights, desk, stage, part)
+                part_done(desk.board)
+        this = next_round(desk.board, this)
+
+
+@device_function
+def reading_part(inputs, lengths, weights, desk, stage, part):
+    """One direction, or some tiles of the annotations' weights."""
+    B, S, C = desk.h.shape
+    if stage == READ:
+        u = weights.u_forward if part == 0 else weights.u_backward
+        read(inputs, lengths, u, part, desk.h)
+    else:
+        memory = desk.memory.reshape(B * S, desk.memory.shape[2])
+        multiply_part(desk.rows, desk.scale, desk.shift, weights.annotation, part, memory)
+
+
+@device_function
+def read(inputs, lengths, u, way, h):
+    """One GRU reads all sentences, forwards (way 0) or backwards (1) -> fills its half of h."""
+    B, S, H = h.shape[0], h.shape[1], h.shape[2] // 2
+    order = np.argsort(-lengths, kind="mergesort")  # the longest first
+    state, products = np.zeros((B, H), np.float32), np.empty((B, 3 * H), np.float32)
+    rows, scale, shift = np.empty((B, n_inputs(u)), u[0].dtype), np.empty(B, np.float32), np.empty(B, np.int32)
+    for step in range(S):
+        i = step if way == 0 else S - 1 - step
+        n = 0
+        while n < B and lengths[order[n]] > i:
+            scale[n], shift[n] = round_row(state[n], u[3], rows[n])
+            n += 1
+        for part in range(n_parts(u)):
+            multiply_part(rows[:n], scale, shift, u, part, products[:n])
+        for k in range(n):
+            b = order[k]
+            out = h[b, i, way * H : (way + 1) * H]
+            cell(inputs[b, i, way * 3 * H : (way + 1) * 3 * H], products[k], state[k], out)
+            state[k] = out
+        for k in range(n, B):
+            h[order[k], i, way * H : (way + 1) * H] = ZERO
+
+
+# A step of the decoder
+
+
+@kernel
+def decoder_step(word, state, sentence, source, weights, output, ending, n, desk):
+    """Fast because
+    - Python is asked once for a whole step, and other threads may run meanwhile;
+    - what takes long can be shared.
+    """
+    N, H = state.s.shape
+    desk.sentence[:N], desk.ending[:N] = sentence, ending
+    for stage in range(MIDDLE, BEST + 1):
+        if stage == MIDDLE:
+            for i in range(N):
+                cell(word[i], state.products[i], state.s[i], desk.s1[i])
+                desk.scale[i], desk.shift[i] = round_row(desk.s1[i], weights.middle[3], desk.state_rows[i])
+        elif stage == STATE:
+            for i in range(N):
+                cell(desk.context[i], desk.middle[i], desk.s1[i], desk.s[i])
+                desk.scale[i], desk.shift[i] = round_row(desk.s[i], weights.state[3], desk.state_rows[i])
+        elif stage == WORDS:
+            for i in range(N):
+                read_out(desk.products[i], word[i], desk.context[i], H, desk.o[i])
+                desk.scale[i], desk.shift[i] = round_row(desk.o[i], output.weights[3], desk.word_rows[i])
+        parts = parts_of_step(stage, N, weights, output, desk)
+        shared = parts >= FEW_PARTS and (stage != BEST or desk.logits.shape[1] >= FEW_WORDS)
+        this = begin_round(desk.board, stage, N) if shared else 0
+        for part in range(parts):
+            if not shared or claim(desk.board, this, part):
+                step_part(source, weights, output, desk, stage, part, N)
+                if shared:
+                    part_done(desk.board)
+        if shared:
+            wait_for_helpers(desk.board, parts)
+    return desk.s[:N], desk.products[:N], desk.alpha[:N], desk.places[:N, :n], desk.logps[:N, :n]
+
+
+@helper
+def help_steps(source, weights, output, desk, me, n_threads):
+    """Take parts of the steps of one batch, until it is over."""
+    this = next_round(desk.board, 0)
+    while this != 0:
+        stage, N = stage_of(this), rows_of(this)
+        parts = parts_of_step(stage, N, weights, output, desk)
+        for k in range(parts):
+            part = (k + me * parts // n_threads) % parts
+            if claim(desk.board, this, part):
+                step_part(source, weights, output, desk, stage, part, N)
+                part_done(desk.board)
+        this = next_round(desk.board, this)
+
+
+@device_function
+def parts_of_step(stage, N, weights, output, desk):
+    """How many there are."""
+    if stage == MIDDLE:
+        return n_parts(weights.middle)
+    if stage == STATE:
+        return n_parts(weights.state)
+    if stage == WORDS:
+        return n_lists(desk.sentence[:N], output) * n_list_parts(output)
+    return N  # a row each
+
+
+@device_function
+def step_part(source, weights, output, desk, stage, part, N):
+    """One part of a stage."""
+    if stage == MIDDLE:
+        multiply_part(desk.state_rows[:N], desk.scale, desk.shift, weights.middle, part, desk.middle[:N])
+    elif stage == ATTEND:
+        attend_row(desk.middle[part], desk.sentence[part], source, desk.alpha[part], desk.context[part])
+    elif stage == STATE:
+        multiply_part(desk.state_rows[:N], desk.scale, desk.shift, weights.state, part, desk.products[:N])
+    elif stage == WORDS:
+        words_part(desk.word_rows[:N], desk.scale, desk.shift, desk.sentence[:N], output, part, desk.logits[:N])
+    else:
+        size = output.sizes[desk.sentence[part]]
+        best_of_row(desk.logits[part, :size], desk.ending[part], desk.places[part], desk.logps[part])
+
+
+@kernel
+def attend(products, sentence, source):
+    """Nothing between the energies and the context is written to memory."""
+    N, S, P = len(products), source.memory.shape[1], source.memory.shape[2] - len(source.v)
+    alpha, context = np.empty((N, S), np.float32), np.empty((N, P), np.float32)
     for n in range(N):
-        x, y, out = word[n, word.shape[1] - E :], context[n, context.shape[1] - E :], o[n]
-        for e in range(E):
-            out[e] = tanh(state[n, e] + x[e] + y[e])
+        attend_row(products[n], sentence[n], source, alpha[n], context[n])
+    return alpha, context
+
+
+@device_function
+def attend_row(products, b, source, alpha, context):
+    """One row of attend -> fills alpha (S) and context (P)."""
+    memory, lengths, v = source
+    C, length = len(v), lengths[b]
+    s_proj, largest = products[len(products) - C :], LOW
+    for i in range(length):
+        alpha[i] = energy(memory[b, i, :C], s_proj, v)
+        largest = max(largest, alpha[i])
+    softmax(alpha[:length], largest)
+    alpha[length:] = ZERO
+    context[:] = ZERO
+    for i in range(length):
+        add_scaled(alpha[i], memory[b, i, C:], context)
+
+
+@kernel
+def readout(products, word, context, H):
+    """One pass over memory."""
+    o = np.empty((len(products), products.shape[1] - 3 * H), np.float32)
+    for n in range(len(o)):
+        read_out(products[n], word[n], context[n], H, o[n])
     return o
 
 
-@kernel(parallel=True)
+@device_function
+def read_out(products, word, context, H, o):
+    """One row of readout."""
+    x, y, z = products[3 * H :], word[3 * H :], context[3 * H :]
+    for e in range(len(o)):
+        o[e] = tanh(x[e] + y[e] + z[e])
+
+
+@kernel
+def word_logits(o, sentence, output):
+    """Neighbours that have one list share the reading of its weights."""
+    N, M, weights = len(o), 0, output.weights
+    rows = np.empty((N, n_inputs(weights)), weights[0].dtype)
+    scale, shift = np.empty(N, np.float32), np.empty(N, np.int32)
+    for b in range(len(output.sizes)):
+        M = max(M, output.sizes[b])
+    logits = np.full((N, M), LOW, np.float32)
+    for i in range(N):
+        scale[i], shift[i] = round_row(o[i], weights[3], rows[i])
+    for part in range(n_lists(sentence, output) * n_list_parts(output)):
+        words_part(rows, scale, shift, sentence, output, part, logits)
+    return logits
+
+
+@device_function
+def n_lists(sentence, output):
+    """How many lists rows have; neighbours may have the same."""
+    n = 0
+    for i in range(len(sentence)):
+        n += i == 0 or output.begins[sentence[i]] != output.begins[sentence[i - 1]]
+    return n
+
+
+@device_function
+def n_list_parts(output):
+    """Of the longest list."""
+    most = 0
+    for b in range(len(output.sizes)):
+        most = max(most, output.sizes[b])
+    return (most + PART * TILE - 1) // (PART * TILE)
+
+
+@device_function
+def words_part(rows, row_scale, shift, sentence, output, part, logits):
+    """One part of one list -> the logits of the rows that have this list."""
+    w, scale, bias, levels = output.weights
+    chosen, piece = divmod(part, n_list_parts(output))
+    first, last, found = 0, 0, -1
+    while found < chosen:  # the rows of the next list
+        first, found = last, found + 1
+        while last < len(sentence) and output.begins[sentence[last]] == output.begins[sentence[first]]:
+            last += 1
+    begin, size = output.begins[sentence[first]], output.sizes[sentence[first]]
+    n_tiles = (size + TILE - 1) // TILE
+    if piece * PART < n_tiles:
+        words = slice(begin * TILE, begin * TILE + size)
+        weights = (w[begin : begin + n_tiles], scale[words], bias[words], levels)
+        own = slice(first, last)
+        multiply_part(rows[own], row_scale[own], shift[own], weights, piece, logits[own, :size])
+
+
+@kernel
 def best_words(logits, sizes, ending, n):
     """The n best are kept while the largest is looked for; then one more pass, and no probability is written."""
     N = len(sizes)
     words, logps = np.empty((N, n), np.int64), np.empty((N, n), np.float32)
-    for i in numba.prange(N):
-        row = logits[i, : sizes[i]]
-        words[i] = 0
-        logps[i] = LOW
-        keep_best(row, words[i], logps[i])
-        largest = logps[i, 0]
-        total = ZERO
-        for j in range(len(row)):
-            total += exp(row[j] - largest)
-        if ending[i]:
-            words[i] = 0
-            logps[i] = LOW
-            logps[i, 0] = row[0]
-        shift = np.log(total)
-        for k in range(n):
-            logps[i, k] = (logps[i, k] - largest) - shift
+    for i in range(N):
+        best_of_row(logits[i, : sizes[i]], ending[i], words[i], logps[i])
     return words, logps
+
+
+@device_function
+def best_of_row(row, ending, words, logps):
+    """One row of best_words."""
+    words[:] = 0
+    logps[:] = LOW
+    keep_best(row, words, logps)
+    largest, total = logps[0], ZERO
+    for j in range(len(row)):
+        total += exp(row[j] - largest)
+    if ending:
+        words[:] = 0
+        logps[:] = LOW
+        logps[0] = row[0]
+    shift = np.log(total)
+    for k in range(len(logps)):
+        logps[k] = (logps[k] - largest) - shift
 
 
 @device_function

@@ -1,10 +1,7 @@
 """The one decorator for all kernels: compiled for this machine, cached on disk. Notebook 08."""
 
 import contextlib
-import functools
 import pickle
-import threading
-import types
 import zlib
 from pathlib import Path
 
@@ -23,35 +20,18 @@ SOURCES = tuple(
     (file.name, file.stat().st_size, file.stat().st_mtime) for file in sorted(Path(__file__).parent.glob("*.py"))
 )
 
-_thread = threading.local()
 
-
-def kernel(function=None, *, parallel=False):
+def kernel(function):
     """Compile a function for float32 arrays. The plain function whose place it takes is in minnmt/, and names it.
 
-    Kernels use one thread and let go of Python's lock: several threads may run them side by side. A kernel that is
-    `parallel` is compiled a second time, for several threads that share the work of one call (see `sharing`).
+    Kernels use one thread and let go of Python's lock: several threads may run them side by side.
     """
-    if function is None:
-        return functools.partial(kernel, parallel=parallel)
-    compiled = stamped(numba.njit(**OPTIONS)(function))
-    if not parallel:
-        return compiled
-    shared = stamped(numba.njit(parallel=True, **OPTIONS)(renamed(function)))
-
-    @functools.wraps(function)
-    def call(*arguments):
-        return (compiled if n_sharing() == 1 else shared)(*arguments)
-
-    call.compiled, call.shared = compiled, shared
-    return call
+    return stamped(numba.njit(**OPTIONS)(function))
 
 
-def renamed(function):
-    """A copy under another name: Numba's cache on disk tells functions apart by name and place, not by options."""
-    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__ + "_shared")
-    copy.__qualname__ = copy.__name__
-    return copy
+def helper(function):
+    """A kernel that another thread runs to take over parts of one (team.py); it has no plain function of its own."""
+    return kernel(function)
 
 
 class CacheFile(IndexDataCacheFile):
@@ -106,24 +86,6 @@ def device_function(function):
     results would, too.
     """
     return stamped(numba.njit(forceinline=True, **OPTIONS)(function))
-
-
-def n_sharing():
-    """How many threads share the parallel kernels that this thread calls."""
-    return getattr(_thread, "n_sharing", 1)
-
-
-@contextlib.contextmanager
-def sharing(n):
-    """Within it, parallel kernels that this thread calls are shared by n threads, as far as Numba has so many."""
-    before = n_sharing()
-    _thread.n_sharing = max(1, min(n, numba.config.NUMBA_NUM_THREADS))
-    numba.set_num_threads(_thread.n_sharing)
-    try:
-        yield
-    finally:
-        _thread.n_sharing = before
-        numba.set_num_threads(before)
 
 
 class FirstCompilation(event.Listener):

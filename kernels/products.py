@@ -1,116 +1,146 @@
-"""Matrix products with few rows: a sentence's beam against the weights, where reading the weights takes the time.
+"""Matrix products against packed weights: for one row, for a beam and for a batch.
 
-BLAS rearranges the weights at every call before it multiplies, which pays with many rows. Here they are read once, in
-the order in which they lie in memory, and every number read serves five rows. Weights have a row for each output.
+BLAS rearranges the weights at every call before it multiplies. Here they are packed once (minnmt/search/packed.py says
+how): 32 outputs are a tile, and for every input, or four of them in 8 bits, the weights of the 32 lie side by side. So
+a tile is read from its first byte to its last, two registers at a time, and each register serves five rows. In 8 bits
+one instruction multiplies and adds 64 pairs of numbers.
 
-Long rows come in panels, w (P,N,E): first a piece of every row, then the next piece of every row. Five rows of x as
-long as one panel stay in the fastest cache while all of a panel streams past them; five of 1,000 numbers do not, and
-reading took 1.7 times as long. A whole table of words is one panel.
-
-Weights may be 16-bit integers with a scale for each row: half as much to read. All arithmetic is in float32.
-Notebook 08.
+The plain function is in minnmt/search/packed.py. Notebook 08.
 """
 
-import numba
 import numpy as np
 
 from .functions import ZERO
+from .intrinsics import LANES, dot, fill, load, spread, store
 from .jit import device_function, kernel
 
 GROUP = 5  # rows of x that are multiplied together
-SHARES = 16  # of the weights, for threads that share the kernel
-BLOCK = 32  # rows of w that all rows of x are multiplied with before the next are read; twice, from both halves
+TILE = 32  # outputs
+PART = 8  # tiles
+BLOCK = 40  # rows that are multiplied with a part before the next are: their totals stay in the cache
+ZERO_POINT = 128  # what is added to an 8-bit weight to make it unsigned
 
 
-@kernel(parallel=True)
-def few_rows(x, weights, bias):
-    """Each weight is read once and serves all rows; threads that share the kernel have parts of the weights."""
-    w, scale = weights
-    P, N = w.shape[:2]
-    out = np.empty((x.shape[1], N), np.float32)
-    for share in numba.prange(SHARES):
-        begin, end = share * N // SHARES, (share + 1) * N // SHARES
-        out[:, begin:end] = ZERO
-        for panel in range(P):
-            add_columns(x[panel], w[panel, begin:end], out[:, begin:end])
-        for i in range(len(out)):
-            for n in range(begin, end):
-                out[i, n] = scale[n] * out[i, n] + bias[n]
+@kernel
+def fill_tiles(table, ids, places, tiles):
+    """Fast because a tile stays in the cache while its 32 rows are spread over it."""
+    for k in range(len(ids)):
+        row, tile, j = table[ids[k]], tiles[places[k] // TILE], places[k] % TILE
+        for g in range(len(row)):
+            tile[g, j] = row[g]
+
+
+@kernel
+def product(x, weights):
+    """Fast because
+    - weights are read once for all rows, in the order in which they lie in memory;
+    - ten totals are in registers, none of which waits for another.
+    """
+    M, width = len(x), n_inputs(weights)
+    rows, scale, shift = np.empty((M, width), weights[0].dtype), np.empty(M, np.float32), np.empty(M, np.int32)
+    out = np.empty((M, len(weights[2])), np.float32)
+    for i in range(M):
+        scale[i], shift[i] = round_row(x[i], weights[3], rows[i])
+    for part in range(n_parts(weights)):
+        multiply_part(rows, scale, shift, weights, part, out)
     return out
 
 
 @device_function
-def add_columns(x, w, out):
-    """x (M,E), w (N,E) -> adds x w^T into out (M,N), which may be a part of a wider array."""
-    M, N = len(x), len(w)
-    if M == 1:
-        add_one_row(x[0], w, out[0])
-        return
-    # Two rows of w at a time, from its first and from its second half: the processor fetches two streams ahead. Were
-    # they neighbours, it would have to find the second stream anew for every pair, at half the speed.
-    half = (N + 1) // 2
-    for begin in range(0, half, BLOCK):
-        for first in range(0, M, GROUP):
-            # Of a last group that is short, the missing rows repeat its last one, and what they give is not used:
-            # cheaper than code for every size.
-            i, i1, i2 = first, min(first + 1, M - 1), min(first + 2, M - 1)
-            i3, i4 = min(first + 3, M - 1), min(first + 4, M - 1)
-            x0, x1, x2, x3, x4 = x[i], x[i1], x[i2], x[i3], x[i4]
-            for n in range(begin, min(begin + BLOCK, half)):
-                m = min(n + half, N - 1)
-                a, b = dot_group(x0, x1, x2, x3, x4, w[n], w[m])
-                add_group(a, out[first : first + GROUP, n])
-                if n + half < N:  # else the first half has a row more
-                    add_group(b, out[first : first + GROUP, m])
+def n_inputs(weights):
+    """With those that fill up the last four."""
+    w = weights[0]
+    return w.shape[1] * (w.shape[2] // TILE)
 
 
 @device_function
-def add_group(sums, column):
-    """As many of the five sums as the column has rows."""
-    for i, value in enumerate(sums):
-        if i < len(column):
-            column[i] += value
+def n_parts(weights):
+    """Into which a product can be divided among threads."""
+    return (len(weights[0]) + PART - 1) // PART
 
 
 @device_function
-def add_one_row(x, w, out):
-    """x (E), w (N,E) -> adds w x into out (N): four streams of w, from its four quarters."""
-    N = len(w)
-    quarter = N // 4
-    for n in range(quarter):
-        n1, n2, n3 = n + quarter, n + 2 * quarter, n + 3 * quarter
-        w0, w1, w2, w3 = w[n], w[n1], w[n2], w[n3]
-        s0 = s1 = s2 = s3 = ZERO
-        for e in range(len(x)):
-            s0 += x[e] * np.float32(w0[e])
-            s1 += x[e] * np.float32(w1[e])
-            s2 += x[e] * np.float32(w2[e])
-            s3 += x[e] * np.float32(w3[e])
-        out[n] += s0
-        out[n1] += s1
-        out[n2] += s2
-        out[n3] += s3
-    for n in range(4 * quarter, N):
-        total = ZERO
-        for e in range(len(x)):
-            total += x[e] * np.float32(w[n, e])
-        out[n] += total
+def multiply_part(rows, row_scale, shift, weights, part, out):
+    """Rounded rows (M,E) times one part of the Weights -> fills the part's columns of out (M,N)."""
+    w, scale, bias, _ = weights
+    first_tile, end_tile = part * PART, min(part * PART + PART, len(w))
+    outputs = slice(first_tile * TILE, min(end_tile * TILE, out.shape[1]))
+    totals = np.empty((min(BLOCK, len(rows) + GROUP), PART * TILE), np.float32)
+    for begin in range(0, len(rows), BLOCK):
+        end = min(begin + BLOCK, len(rows))
+        for tile in range(first_tile, end_tile):
+            for first in range(begin, end, GROUP):
+                place = totals[first - begin :, (tile - first_tile) * TILE :]
+                multiply_tile(rows[:end], shift, first, w[tile], place)
+        for i in range(begin, end):
+            scale_row(totals[i - begin], row_scale[i], scale[outputs], bias[outputs], out[i, outputs])
 
 
 @device_function
-def dot_group(x0, x1, x2, x3, x4, w, v):
-    """Five rows times two: ((x0 w, ..., x4 w), (x0 v, ..., x4 v))."""
-    a0 = a1 = a2 = a3 = a4 = b0 = b1 = b2 = b3 = b4 = ZERO
-    for e in range(len(w)):
-        we, ve = np.float32(w[e]), np.float32(v[e])
-        a0 += x0[e] * we
-        a1 += x1[e] * we
-        a2 += x2[e] * we
-        a3 += x3[e] * we
-        a4 += x4[e] * we
-        b0 += x0[e] * ve
-        b1 += x1[e] * ve
-        b2 += x2[e] * ve
-        b3 += x3[e] * ve
-        b4 += x4[e] * ve
-    return (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4)
+def scale_row(totals, by, scale, bias, out):
+    """Totals of whole numbers, or of numbers -> outputs."""
+    for n in range(len(out)):
+        out[n] = by * scale[n] * totals[n] + bias[n]
+
+
+@device_function
+def round_row(x, levels, rounded):
+    """x (E) -> fills `rounded` (E or more), its scale and shift: x = scale * rounded.
+
+    levels 0: not rounded at all. The shift makes up for ZERO_POINT.
+    """
+    E = len(x)
+    rounded[E:] = 0
+    if levels == 0:
+        for e in range(E):
+            rounded[e] = x[e]
+        return np.float32(1), np.int32(0)
+    largest = total = ZERO
+    for e in range(E):
+        largest = max(largest, abs(x[e]))
+        total += x[e]
+    inverse = np.float32(levels) / largest if largest > ZERO else ZERO
+    whole = np.int32(0)
+    for e in range(E):
+        number = np.int32(np.rint(x[e] * inverse))
+        rounded[e] = number
+        whole += number
+    return largest / np.float32(levels) + ZERO * total, np.int32(-ZERO_POINT * whole)  # a nan stays one
+
+
+@device_function
+def multiply_tile(rows, shift, first, w, totals):
+    """Five rows from `first` on times a tile w (G,32 or 128) -> fills totals (5,32), a part of a wider array.
+
+    If fewer are left, the last is taken again, and what it gives is not used: cheaper than code for every number.
+    """
+    width, step, last, wide = rows.shape[1], w.shape[1] // TILE, len(rows) - 1, totals.strides[0] // 4
+    i0, i1, i2, i3, i4 = first, min(first + 1, last), min(first + 2, last), min(first + 3, last), min(first + 4, last)
+    a0, a1, a2 = fill(w, shift[i0]), fill(w, shift[i1]), fill(w, shift[i2])
+    a3, a4 = fill(w, shift[i3]), fill(w, shift[i4])
+    b0, b1, b2, b3, b4 = a0, a1, a2, a3, a4
+    i0, i1, i2, i3, i4 = i0 * width, i1 * width, i2 * width, i3 * width, i4 * width  # where they begin
+    half = w.shape[1] // 2
+    for group in range(len(w)):
+        e, place = group * step, group * 2 * half
+        u, v = load(w, place), load(w, place + half)
+        x = spread(rows, i0 + e)
+        a0, b0 = dot(a0, u, x), dot(b0, v, x)
+        x = spread(rows, i1 + e)
+        a1, b1 = dot(a1, u, x), dot(b1, v, x)
+        x = spread(rows, i2 + e)
+        a2, b2 = dot(a2, u, x), dot(b2, v, x)
+        x = spread(rows, i3 + e)
+        a3, b3 = dot(a3, u, x), dot(b3, v, x)
+        x = spread(rows, i4 + e)
+        a4, b4 = dot(a4, u, x), dot(b4, v, x)
+    store(totals, 0, a0)
+    store(totals, LANES, b0)
+    store(totals, wide, a1)
+    store(totals, wide + LANES, b1)
+    store(totals, 2 * wide, a2)
+    store(totals, 2 * wide + LANES, b2)
+    store(totals, 3 * wide, a3)
+    store(totals, 3 * wide + LANES, b3)
+    store(totals, 4 * wide, a4)
+    store(totals, 4 * wide + LANES, b4)

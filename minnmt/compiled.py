@@ -68,6 +68,6 @@ def compiled(counterpart):
 
 
 def find_kernel(counterpart):
-    """ "gates.gru_gates" -> the function of that name in kernels/gates.py."""
+    """ "gates.gru_gates" -> what has that name in kernels/gates.py."""
     module, name = counterpart.split(".")
     return getattr(importlib.import_module(f"kernels.{module}"), name)

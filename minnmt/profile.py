@@ -26,14 +26,16 @@ FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands
         "align.selector:Selector.lists",
         "align.selector:FrequentSelector.lists",
         "nn.list_softmax:gather_lists",
+        "search.fast:FastSteps.choose_words",
         "train.dynamic:BatchWords.lists",
         "train.dynamic:EpochWords.lists",
     ),
     "encoder": ("model.encoder:*", "nn.start_state:*", "search.fast:FastSteps.encode"),
-    "GRU": ("nn.gru:*", "nn.conditional_gru:*", "search.fast:FastSteps.first_cell", "search.stages:gru_cell"),
-    "attention": ("nn.attention:*", "search.fast:FastSteps.attention_memory", "search.stages:attend"),
-    "readout": ("nn.readout:*", "search.fast:FastSteps.readout"),
-    "softmax": ("nn.softmax:*", "nn.list_softmax:list_*", "search.fast:FastSteps.choose"),
+    "products": ("search.packed:product",),  # of words, annotations and states, fused as the fast engine has them
+    "GRU": ("nn.gru:*", "nn.conditional_gru:*", "search.stages:gru_cell"),
+    "attention": ("nn.attention:*", "search.stages:attend"),
+    "readout": ("nn.readout:*", "search.stages:readout"),
+    "softmax": ("nn.softmax:*", "nn.list_softmax:list_*", "search.stages:word_logits", "search.stages:best_words"),
     "Adam": ("train.adam:Adam.update",),
     "bookkeeping": (  # what is left of an update, and of a translation
         "train.updates:Updater.shares",
@@ -45,6 +47,8 @@ FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands
         "search.beam:beam_search",
     ),
 }
+# Compiled as a whole. While a profile is taken its plain function runs instead, and calls the parts, compiled or not.
+IN_ONE_PIECE = ("search.stages:decoder_step",)
 KEEPS_ALL = "encoder"
 WAITING = "waiting"
 
@@ -67,6 +71,8 @@ def take_profile(functions=FUNCTIONS, clock=time.perf_counter):
             for holder, function in chain.from_iterable(map(find_functions, places)):
                 replace(holder, function, profile.watched(function, stage))
         replace(threads, threads.in_pool, profile.watched_pool(threads.in_pool))
+        for holder, function in chain.from_iterable(map(find_functions, IN_ONE_PIECE)):
+            replace(holder, function, function.plain)
         yield seconds
     total = sum(each_thread, Counter())
     seconds.update({stage: total[stage] for stage in functions if stage in total})

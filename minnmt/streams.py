@@ -49,14 +49,14 @@ def byte_lines(file, name):
         yield line
 
 
-def line_chunks(path, size, on_bad_line="stop", warn=None):
-    """Yields lists of up to `size` lines; those of a pipe do not wait longer than PATIENCE for others.
+def line_chunks(path, size, on_bad_line="stop", warn=None, patience=PATIENCE):
+    """Yields lists of up to `size` lines; those of a pipe wait no more than `patience` seconds for others.
 
     A line that is not UTF-8 stops the reading, after those before it, or becomes blank or a Copied one.
     """
     name, number = "standard input" if path == "-" else path, 0
     can_wait = path == "-" and os.name != "nt"  # there, only sockets can be waited for
-    for chunk in piped_chunks(size) if can_wait else file_chunks(path, size):
+    for chunk in piped_chunks(size, patience) if can_wait else file_chunks(path, size):
         lines = []
         for data in chunk:
             number += 1
@@ -89,11 +89,11 @@ def file_chunks(path, size):
         yield chunk
 
 
-def piped_chunks(size):
-    """Standard input as it arrives: lists of lines that are full, or as old as PATIENCE allows."""
+def piped_chunks(size, patience):
+    """Standard input as it arrives: lists of lines that are full, or as old as `patience` allows."""
     number, chunk, parts, first = sys.stdin.fileno(), [], [], 0.0
     while True:
-        wait = max(0.0, first + PATIENCE - time.monotonic()) if chunk else None
+        wait = max(0.0, first + patience - time.monotonic()) if chunk else None
         try:
             data = os.read(number, 1 << 16) if select.select([number], [], [], wait)[0] else None
         except OSError as error:

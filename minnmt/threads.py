@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import gc
 import os
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -56,24 +55,6 @@ def thread_pool(n_threads):
 
         list(pool.map(pin, range(n_threads)))
     return pool
-
-
-@contextlib.contextmanager
-def sharing(n):
-    """Within it, n threads share every kernel that this one calls, if it is one of those that can be shared."""
-    if n <= 1 or reading_mode():
-        yield
-    else:
-        from kernels import jit
-
-        with jit.sharing(n):
-            yield
-
-
-def n_sharing():
-    """How many threads share the kernels that this one calls."""
-    jit = sys.modules.get("kernels.jit")  # not there: no kernel was called yet
-    return jit.n_sharing() if jit else 1
 
 
 @contextlib.contextmanager

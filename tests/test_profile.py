@@ -132,7 +132,9 @@ def test_a_search_is_booked_by_stage(rng, kind, with_lists):
             beam.beam_search([2, 3, 4], params, settings, ids if with_lists else None)
         else:
             batch_beam.batch_beam_search([[2, 3, 4]], FastEngine(params), settings, [ids] if with_lists else None)
-    assert set(seconds) == NETWORK | {"bookkeeping"} | ({"selection"} if with_lists else set())
+    assert set(seconds) == NETWORK | {"bookkeeping"} | ({"selection"} if with_lists or kind == "fast" else set()) | (
+        {"products"} if kind == "fast" else set()
+    )
     assert list(seconds) == [stage for stage in FUNCTIONS if stage in seconds]
     table = profile_table(seconds)
     assert len(table) == len(seconds) + 2 and table[-1].split()[0] == "sum"

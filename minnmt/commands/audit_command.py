@@ -15,57 +15,116 @@ from . import options as opt
 @click.option("-o", "--output", "output_path", type=opt.FILE, default="-", help="Where to write. [default: stdout]")
 @click.option("--json", "as_json", is_flag=True, help="Everything, all divergences included, as a JSON object.")
 @click.option("--examples", type=opt.COUNT, default=10, show_default=True, help="Divergences that the text shows.")
-@click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
+@click.option("--topn", type=opt.COUNT, default=100, show_default=True, help="Candidates per source word.")
+@click.option(
+    "--engine", type=click.Choice(["int8", "float32"]), default="int8", show_default=True,
+    help="As for decode; a processor without an instruction for int8 takes float32.",
+)  # fmt: skip
+@click.option(
+    "--against", type=click.Choice(["int8", "float32"]),
+    help="Compare engines instead: --engine against this one, with the same lists; with --topn 0, all words.",
+)  # fmt: skip
 @opt.counts_options
 @click.option(
     "--negations", metavar="NAME",
     help="Words to count as negations: en, de, it, fr, or a file with one on each line. [default: those four]",
 )  # fmt: skip
 @opt.search_options
-def audit(input_path, reference, output_path, as_json, examples, negations, batch_size, threads, **options):
+def audit(input_path, reference, output_path, as_json, examples, negations, **options):
     """Decode with and without the list, and report what the list costs.
 
     \b
     python cli.py audit
     python cli.py audit -m runs/deen -i test.de -r test.en --topn 50
     python cli.py audit -m runs/deen -i test.de -r test.en --counts fastalign --json -o audit.json
+    python cli.py audit --against float32
 
     Identical outputs and scores, the words that the list lacked and the n that would bring them, the
-    probability that the list keeps, and how much of the references it can write.
+    probability that the list keeps, and how much of the references it can write. With --against: what
+    products in 8 bits change.
     """
     import json
 
     from ..files import is_stdout, write_lines
-    from ..report.audit import audit as run_audit
-    from ..report.audit import audit_record, decode_both
-    from ..report.audit_text import format_audit
     from ..report.coverage import negation_words
-    from ..search.beam import SearchSettings
     from ..threads import tuned
 
     check_paths(input_path, reference, output_path, options)
+    check_engines(options, negations)
     negations = negation_words(negations)
     model = opt.model_from_options(options)
     selector = opt.selector_from_options(options, model)
-    ranking = ranking_from_options(options, model)
     split = text_from_options(input_path, reference, model)
-    threads = threads or opt.available_processors()
-    settings = SearchSettings(options["beam"], options["length_penalty"], options["max_length"])
-    click.echo(f"decoding {len(split.src):,} lines twice, with and without lists", err=True)
+    options["threads"] = options["threads"] or opt.available_processors()
     with tuned():
-        decodings = decode_both(split.src, model, selector, settings, batch_size, threads)
-        click.echo("looking into every step", err=True)
-        found = run_audit(split, decodings, model, selector, ranking, negations, threads)
+        if options["against"]:
+            record, text = audit_engines(split, model, selector, options, examples)
+        else:
+            record, text = audit_lists(split, model, selector, options, examples, negations)
     if as_json:
         model_name = options["directory"] or options["npz"] or "runs/default"
         made_with = {"model": model_name, "text": split.name, **{name: options[name] for name in SETTINGS}}
-        text = json.dumps(audit_record(found, made_with), ensure_ascii=False, indent=2, allow_nan=False)
-    else:
-        text = format_audit(found, options["topn"], examples)
+        text = json.dumps({"settings": made_with, **record}, ensure_ascii=False, indent=2, allow_nan=False)
     write_lines("-" if is_stdout(output_path) else output_path, [text])
 
 
-SETTINGS = ("topn", "counts", "by", "min_prob", "frequent", "beam", "length_penalty", "max_length")
+SETTINGS = (
+    "topn", "counts", "by", "min_prob", "frequent", "beam", "length_penalty", "max_length", "engine", "against"
+)  # fmt: skip
+
+
+def audit_lists(split, model, selector, options, examples, negations):
+    """-> a record for JSON, the report."""
+    from ..report.audit import audit as run_audit
+    from ..report.audit import audit_record, decode_both
+    from ..report.audit_text import format_audit
+
+    ranking = ranking_from_options(options, model)
+    click.echo(f"decoding {len(split.src):,} lines twice, with and without lists", err=True)
+    full = translator_from_options(options, model, None, options["engine"])
+    listed = translator_from_options(options, model, selector, options["engine"], full.engine)
+    decodings = decode_both(split.src, (full, listed))
+    click.echo("looking into every step", err=True)
+    found = run_audit(split, decodings, model, selector, ranking, negations, options["threads"])
+    return audit_record(found), format_audit(found, options["topn"], examples)
+
+
+def audit_engines(split, model, selector, options, examples):
+    """-> a record for JSON, the report."""
+    from ..report.audit import timed_translations
+    from ..report.engines import compare_engines, engines_record, format_engines
+
+    names = options["engine"], options["against"]
+    click.echo(f"decoding {len(split.src):,} lines twice, with {names[0]} and with {names[1]}", err=True)
+    both = []
+    for name in names:
+        translator = translator_from_options(options, model, selector, name)
+        both.append((translator.engine_name, *timed_translations(split.src, translator)))
+    lists = f"{options['topn']} candidates per source word" if selector else "all words"
+    found = compare_engines(split, *both)
+    return engines_record(found), format_engines(found, lists, examples)
+
+
+def translator_from_options(options, model, selector, engine, ready=None):
+    """`ready`: an engine that is there already."""
+    from ..search.beam import SearchSettings
+    from ..search.translate import Translator
+
+    settings = SearchSettings(options["beam"], options["length_penalty"], options["max_length"])
+    precision = opt.precision_of(engine)
+    return Translator(
+        model, settings, options["batch_size"], options["threads"], selector, engine=ready, precision=precision
+    )
+
+
+def check_engines(options, negations):
+    """What goes with --against, and what needs it."""
+    if options["against"] == options["engine"]:
+        raise UsageError(f"--against {options['against']} is --engine {options['engine']} itself: name another")
+    if not options["topn"] and not options["against"]:
+        raise UsageError("--topn 0 allows all words: without a list there is nothing to audit")
+    if options["against"] and negations:
+        raise UsageError("--negations is for lists: it does not go with --against")
 
 
 def check_paths(input_path, reference, output_path, options):

@@ -37,11 +37,7 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
     help="A line that is not UTF-8: stop there, or put a blank line or the line itself in its place.",
 )  # fmt: skip
 @opt.search_options
-@click.option(
-    "--engine", type=click.Choice(["fast", "float32", "plain"]), default="fast", show_default=True,
-    help="fast rounds the recurrent weights of large networks (16 MB and more) to 16 bits, float32 does not; plain is "
-    "the program as one reads it: nothing compiled, one thread, one sentence after the other.",
-)  # fmt: skip
+@opt.engine_option
 @click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")
 def decode(**options):
     """Translate text: a line out for every line in.
@@ -75,6 +71,8 @@ def run_decode(options):
     translator = translator_from_options(options, model, selector)
     with tuned(), opt.profiled(options["profile"]):
         translate_all(translator, options)
+    if options["profile"]:
+        click.echo(f"engine: {translator.engine_name}", err=True)
 
 
 def check_together(options):
@@ -85,7 +83,7 @@ def check_together(options):
         raise UsageError("--outside needs --reference FILE")
     if options["outside"] and not options["topn"]:
         raise UsageError("--outside goes with --topn N: without it no word is outside")
-    if options["reference"] and options["engine"] != "fast":
+    if options["reference"] and options["engine"]:
         raise UsageError("--reference runs the network as training does, whatever the --engine: leave it out")
     if options["reference"] and (options["n_best"] > 1 or any(options[name] for name in NOT_WITH_REFERENCE)):
         names = ", ".join("--" + name.replace("_", "-") for name in NOT_WITH_REFERENCE)
@@ -95,9 +93,7 @@ def check_together(options):
 
 
 def translator_from_options(options, model, selector):
-    from ..compiled import reading_mode
     from ..search.beam import SearchSettings
-    from ..search.fast import FastEngine
     from ..search.translate import Translator
 
     keep_attention = bool(options["alignments"] or options["replace_unk"])
@@ -106,8 +102,10 @@ def translator_from_options(options, model, selector):
     )
     n_threads = options["threads"] or opt.available_processors()
     replacer = replacer_from_options(options, model)
-    engine = None if reading_mode() else FastEngine(model.params, exact=options["engine"] == "float32")
-    return Translator(model, settings, options["batch_size"], n_threads, selector, replacer, engine)
+    precision = opt.precision_of(options["engine"])
+    return Translator(
+        model, settings, options["batch_size"], n_threads, selector, replacer, precision=precision
+    )
 
 
 def translate_all(translator, options):

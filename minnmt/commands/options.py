@@ -142,6 +142,12 @@ COUNTS_OPTIONS = (
 
 counts_options = group(*COUNTS_OPTIONS)
 
+engine_option = click.option(
+    "--engine", type=click.Choice(["int8", "float32", "plain"]),
+    help="int8 multiplies in 8 bits: scores are approximate; a processor without an instruction for it takes float32. "
+    "plain is the program as one reads it: nothing compiled, one thread, one sentence after the other. [default: int8]",
+)  # fmt: skip
+
 search_options = group(
     click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search."),
     click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^PENALTY. [1]"),
@@ -200,6 +206,11 @@ def profiled(wanted):
         yield
     for line in profile_table(seconds):
         click.echo(line, err=True)
+
+
+def precision_of(engine):
+    """What --engine asks of the packed weights; None: what is faster here."""
+    return "float32" if engine == "float32" else None
 
 
 def training_threads(batch_size):

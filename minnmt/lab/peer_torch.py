@@ -45,6 +45,25 @@ class Listed(NamedTuple):
     def keep(self, sentences):
         return Listed(*(tensor[sentences] for tensor in self))
 
+    def logits(self, o):
+        """o (A*K,E) -> (A*K,M)."""
+        return torch.baddbmm(self.b, o.view(len(self.W), -1, o.shape[1]), self.W.mT).flatten(0, 1)
+
+
+class PackedLists(NamedTuple):
+    """The same in 8 bits, a packed layer for each sentence; beyond a list's end stands what has a bias of -inf."""
+
+    ids: torch.Tensor  # (A,M)
+    layers: list
+
+    def keep(self, sentences):
+        chosen = sentences.nonzero()[:, 0].tolist()
+        return PackedLists(self.ids[sentences], [self.layers[a] for a in chosen])
+
+    def logits(self, o):
+        rows = o.view(len(self.layers), -1, o.shape[1])
+        return torch.cat([linear_dynamic(x, layer) for x, layer in zip(rows, self.layers)])
+
 
 class TorchNetwork(nn.Module):
     """minnmt's network with its own copies of the weights; W (M,D) has a row for each output."""
@@ -68,6 +87,11 @@ class TorchNetwork(nn.Module):
         self.o_b = weight(np.stack([readout.b_s, readout.b_c]))  # two parameters, as in minnmt
         self.softmax_W, self.softmax_b = weight(params.softmax.W), weight(params.softmax.b)
 
+    def linear(self, name, x):
+        """x times the weights of this name, and their bias, if they have one."""
+        W, b = getattr(self, f"{name}_W"), getattr(self, f"{name}_b", None)
+        return product(x, W, b if b is None or b.dim() == 1 else b.sum(0)) if x.dim() == 2 else F.linear(x, W, b)
+
     def encode(self, src_ids, src_mask):
         """src_ids (S,B), src_mask (S,B), numpy arrays -> s0 (B,H), Memory."""
         x = F.embedding(torch.from_numpy(src_ids), self.src_embedding)
@@ -77,11 +101,11 @@ class TorchNetwork(nn.Module):
         else:  # packed, so that the backward direction begins at each sentence's own end
             packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
             h, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True)  # 0 in the padding
-        s0 = F.linear(h.sum(1) / lengths[:, None], self.start_W, self.start_b).tanh()
+        s0 = self.linear("start", h.sum(1) / lengths[:, None]).tanh()
         padding = torch.arange(len(x)) >= lengths[:, None, None]
         mask = torch.zeros(padding.shape, dtype=h.dtype).masked_fill_(padding, -INF)
         C = h.shape[2]
-        return s0, Memory(*F.linear(h, self.h_W).split([C, len(self.h_W) - C], 2), mask)
+        return s0, Memory(*self.linear("h", h).split([C, len(self.h_W) - C], 2), mask)
 
     def step(self, y, s, memory):
         """Products y (N,3H+E) of the words before, s (N,H), memory of A sentences, N/A rows each -> s (N,H), c (N,E).
@@ -90,8 +114,8 @@ class TorchNetwork(nn.Module):
         """
         A, _, C = memory.h_proj.shape
         H, E = s.shape[1], len(self.o_W)
-        s1 = gated(y[:, : 3 * H], product(s, self.s_W), s)
-        s1_proj, s1_gates = product(s1, self.s1_W, self.s1_b).split([C, 3 * H], 1)
+        s1 = gated(y[:, : 3 * H], self.linear("s", s), s)
+        s1_proj, s1_gates = self.linear("s1", s1).split([C, 3 * H], 1)
         hidden = (memory.h_proj[:, None] + s1_proj.reshape(A, -1, 1, C)).tanh_()
         energy = F.linear(hidden, self.v, self.v_b).squeeze(3) + memory.mask
         c_gates, c = (energy.softmax(2) @ memory.values).view(-1, 3 * H + E).split([3 * H, E], 1)
@@ -99,7 +123,7 @@ class TorchNetwork(nn.Module):
 
     def readout(self, s, y, c):
         """s (N,H), products y (N,3H+E) of the words before, c (N,E) -> o (N,E)."""
-        return (product(s, self.o_W, self.o_b.sum(0)) + y[:, -len(self.o_W) :] + c).tanh_()
+        return (self.linear("o", s) + y[:, -len(self.o_W) :] + c).tanh_()
 
     def gather(self, lists):
         """A ascending arrays of ids -> Listed."""
@@ -109,13 +133,10 @@ class TorchNetwork(nn.Module):
 
     def next_word(self, y, s, memory, listed):
         """y (N,E), s (N,H) -> s (N,H), log-probabilities (N,V), or (N,M) over each sentence's list."""
-        y = product(y, self.y_W, self.y_b)
+        y = self.linear("y", y)
         s, c = self.step(y, s, memory)
         o = self.readout(s, y, c)
-        if listed is None:
-            logits = product(o, self.softmax_W, self.softmax_b)
-        else:
-            logits = torch.baddbmm(listed.b, o.view(len(listed.W), -1, o.shape[1]), listed.W.mT).flatten(0, 1)
+        logits = self.linear("softmax", o) if listed is None else listed.logits(o)
         return s, logits.log_softmax(1)
 
     @torch.inference_mode()
@@ -159,7 +180,7 @@ class TorchNetwork(nn.Module):
         s, memory = self.encode(batch.src_ids, batch.src_mask)
         targets = torch.from_numpy(batch.trg_ids)
         y = F.pad(F.embedding(targets[:-1], self.trg_embedding), (0, 0, 0, 0, 1, 0))  # zeros before the first word
-        y = F.linear(y, self.y_W, self.y_b)
+        y = self.linear("y", y)
         states, contexts = [], []
         for y_t in y:
             s, c = self.step(y_t, s, memory)
@@ -174,6 +195,48 @@ class TorchNetwork(nn.Module):
             W, b, targets = W.index_select(0, ids), b.index_select(0, ids), torch.searchsorted(ids, targets)
         parts = zip(o.split(LOSS_ROWS), targets.split(LOSS_ROWS))
         return sum(F.cross_entropy(F.linear(x, W, b), wanted, reduction="sum") for x, wanted in parts)
+
+
+class Int8TorchNetwork(TorchNetwork):
+    """The same with PyTorch's dynamic quantisation: weights in 8 bits, activations rounded at every product.
+
+    `engine`, of PyTorch's "fbgemm" and "x86", is the one that multiplies. Only for decoding.
+    """
+
+    NAMES = ("start", "h", "y", "s", "s1", "o", "softmax")
+
+    def __init__(self, params, engine="fbgemm"):
+        super().__init__(params)
+        torch.backends.quantized.engine = self.engine = engine
+        self.packed = {}
+        for name in self.NAMES:
+            b = getattr(self, f"{name}_b", None)
+            self.packed[name] = packed_layer(getattr(self, f"{name}_W"), b if b is None or b.dim() == 1 else b.sum(0))
+        quantised = torch.ao.quantization.quantize_dynamic(nn.Sequential(self.encoder), {nn.GRU}, torch.qint8)
+        self.encoder = quantised[0]
+
+    def linear(self, name, x):
+        return linear_dynamic(x, self.packed[name])
+
+    def decode(self, *arguments):
+        torch.backends.quantized.engine = self.engine  # what is packed now, in lists, must be for the same one
+        return super().decode(*arguments)
+
+    def gather(self, lists):
+        listed = super().gather(lists)
+        return PackedLists(listed.ids, [packed_layer(W, b[0]) for W, b in zip(listed.W, listed.b)])
+
+
+def packed_layer(W, b=None):
+    """W (M,D), b (M) or None -> W in 8 bits, a scale per row, packed for linear_dynamic."""
+    scales = (W.abs().amax(1) / 127).clamp_min(1e-12).double()
+    rounded = torch.quantize_per_channel(W.detach().contiguous(), scales, torch.zeros(len(W)).long(), 0, torch.qint8)
+    return torch.ops.quantized.linear_prepack(rounded, b)
+
+
+def linear_dynamic(x, layer):
+    """x (N,D), rounded to 8 bits -> (N,M)."""
+    return torch.ops.quantized.linear_dynamic(x, layer)
 
 
 class Search:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import compiled
 from .softmax import log_normalised
 
 
@@ -34,20 +33,16 @@ def gather_lists(lists, p):
     return ListedWords(padded, p.W[together], p.b[together], ends - lengths, ends)
 
 
-@compiled("list_softmax.list_logits")
-def list_logits(o, W, b, begins, ends):
-    """o (N,E), W (L,E), b (L), begins (N), ends (N) -> logits (N,M), M words in the longest list.
-
-    Row n has its words begins[n] to ends[n] of W in the first columns, and -inf in the others.
-    """
-    logits = np.full((len(o), (ends - begins).max(initial=0)), -np.inf, o.dtype)
-    for n, (begin, end) in enumerate(zip(begins, ends)):
-        logits[n, : end - begin] = W[begin:end] @ o[n] + b[begin:end]
+def list_logits(o, words):
+    """o (A*K,E), K rows a sentence -> logits (A*K,M): in a row the words of its sentence's list, then -inf."""
+    K = len(o) // max(len(words.begins), 1)
+    logits = np.full((len(o), words.ids.shape[1]), -np.inf, o.dtype)
+    for a, (begin, end) in enumerate(zip(words.begins, words.ends)):
+        rows = slice(a * K, (a + 1) * K)
+        logits[rows, : end - begin] = o[rows] @ words.W[begin:end].T + words.b[begin:end]
     return logits
 
 
 def list_log_softmax(o, words):
     """o (A*K,E), K rows a sentence -> log-probabilities (A*K,M) over each sentence's list, -inf beyond its end."""
-    K = len(o) // max(len(words.begins), 1)
-    begins, ends = np.repeat(words.begins, K), np.repeat(words.ends, K)
-    return log_normalised(list_logits(np.ascontiguousarray(o), words.W, words.b, begins, ends))  # (21)
+    return log_normalised(list_logits(o, words))  # (21)

@@ -28,6 +28,10 @@ class Softmax:
         """W (K,E), b (K) of the words `ids`; of all words for None."""
         return (self.W, self.b) if ids is None else (self.W[ids], self.b[ids])
 
+    def first(self, n):
+        """The layer of the first n words; nothing is copied."""
+        return Softmax(self.W[:n], self.b[:n])
+
 
 def log_softmax(o, p, ids=None):
     """o (N,E), ids (K) or None -> log-probabilities (N,K) of the words `ids` (21), or (N,V) of all words (12)."""

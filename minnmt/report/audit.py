@@ -11,7 +11,6 @@ import numpy as np
 
 from ..errors import UserError
 from ..search.forced import at_each_step
-from ..search.translate import translate
 from ..text.batches import pad
 from .coverage import Coverage, reference_coverage
 from .divergence import Summary, explain_missing, find_divergences, summarise
@@ -76,18 +75,21 @@ class Audit:
     coverage: Coverage | None = None
 
 
-def decode_both(lines, model, selector, settings, batch_size=32, n_threads=1):
-    """Raw lines -> Decodings."""
+def decode_both(lines, translators):
+    """Raw lines, a Translator with all words and one with lists -> Decodings."""
+    (full, seconds_full), (listed, seconds_list) = (timed_translations(lines, each) for each in translators)
+    return Decodings(full, listed, seconds_full, seconds_list)
+
+
+def timed_translations(lines, translator):
+    """-> Translations, seconds; what is loaded or compiled at first use is not timed."""
     first = [line for line in lines if line.strip()][:1]
     if not first:
         raise UserError("there is nothing to audit: the text has no line with a word in it")
-    found, seconds = [], []
-    for choice in (None, selector):
-        translate(first, model, settings, selector=choice)  # what is loaded or compiled at first use is not timed
-        began = time.monotonic()
-        found.append(translate(lines, model, settings, batch_size, n_threads, choice))
-        seconds.append(time.monotonic() - began)
-    return Decodings(*found, *seconds)
+    translator.translate(first)
+    began = time.monotonic()
+    found = translator.translate(lines)
+    return found, time.monotonic() - began
 
 
 def audit(split, decodings, model, selector, ranking=None, negations=frozenset(), n_threads=1):
@@ -142,7 +144,7 @@ def mass_kept(trg_ids, src_ids, lists, params, n_threads=1):
     return Mass(len(mass), float(mass.mean()), median, low, lowest, under)
 
 
-def audit_record(found, settings):
-    """An Audit as a dictionary for JSON, with what it was made with; parts that need a reference may be absent."""
+def audit_record(found):
+    """An Audit as a dictionary for JSON; parts that need a reference may be absent."""
     record = {key: value for key, value in asdict(found).items() if value is not None}
-    return {"settings": settings, "identical_share": found.identical / found.sentences, **record}
+    return {"identical_share": found.identical / found.sentences, **record}

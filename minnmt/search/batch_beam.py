@@ -15,6 +15,7 @@ import numpy as np
 
 from ..text.vocab import EOS
 from .beam import Hypothesis
+from .desks import ALONE
 from .fast import FastSteps
 
 NO_WORD = -1  # what comes before the first
@@ -51,13 +52,21 @@ class Ended:
         return self.scores[:, -self.settings.n_best]
 
 
-def batch_beam_search(sentences, engine, settings, lists=None):
+def batch_beam_search(sentences, engine, settings, lists=None, team=ALONE):
     """sentences: B lists of source ids without eos -> B lists of Hypothesis, best first.
 
-    With `lists`, B arrays of target ids, ascending and with eos, each sentence is translated with its words alone.
+    With `lists`, B arrays of target ids, ascending and with eos, each sentence is translated with its words alone. The
+    threads of the team help.
     """
+    steps = FastSteps(engine, sentences, lists, settings.beam, team)
+    with steps.helped():
+        ended, trace = search(steps, sentences, settings)
+    return _hypotheses(ended, trace, sentences)
+
+
+def search(steps, sentences, settings):
+    """FastSteps of the sentences -> Ended, and a Trace of every step."""
     B, K = len(sentences), settings.beam
-    steps = FastSteps(engine, sentences, lists)
     longest = np.array([settings.longest(src) for src in sentences])
     ended, trace = Ended(B, settings), []
 
@@ -65,7 +74,7 @@ def batch_beam_search(sentences, engine, settings, lists=None):
     sentence = parents = origins = np.arange(B)
     words, logps = np.full(B, NO_WORD), np.zeros(B)  # float64: a long sum in float32 would round close rivals together
     for t in count():
-        best, more, alpha = steps.step(sentence, parents, words, longest[sentence] == t, K)
+        best, more, alpha = steps.step(sentence, parents, words, longest[sentence] == t)
         parents, words, logps = _best_extensions(sentence, logps, best, more, K - ended.n)
         sentence = sentence[parents]
         trace.append(Trace(origins[parents], words, alpha[parents] if settings.keep_attention else None))
@@ -76,9 +85,8 @@ def batch_beam_search(sentences, engine, settings, lists=None):
         reachable = settings.score(logps, longest[sentence] + 1.0)
         origins = np.flatnonzero(~over & _could_win(sentence, reachable, over, ended))
         if not len(origins):
-            break
+            return ended, trace
         sentence, parents, words, logps = sentence[origins], parents[origins], words[origins], logps[origins]
-    return _hypotheses(ended, trace, sentences)
 
 
 def _best_extensions(sentence, logps, words, more, free):

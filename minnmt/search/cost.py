@@ -19,33 +19,36 @@ class Shape(NamedTuple):
     length: int  # source words, eos not counted; translations have as many words
     beam: int
     n_words: int  # that the softmax runs over
-    recurrent_bytes: int = 4  # of a weight that is read again for every word
+    weight_bytes: int = 4
 
 
 def decoding_cost(shape):
     """Operations of the matrix products, and bytes of weights and annotations read when the sentence is alone.
 
     Not counted: the products of target words, which are looked up (minnmt/search/fast.py keeps them), tanh and exp.
+    Annotations are float32, whatever the weights are.
     """
     E, H, C = shape.embedding, shape.hidden, 2 * shape.hidden
     S = steps = shape.length + 1
     rows = 1 + shape.beam * (steps - 1)  # of all steps: the first has one hypothesis
     inputs, recurrent, start, annotations = 2 * 3 * H * E, 2 * 3 * H * H, C * H, C * (C + 3 * H + E)
-    step = 3 * H * H + (3 * H + C) * H + E * H
+    middle, state = (3 * H + C) * H, (3 * H + E) * H
     attention = S * (C + 3 * H + E)  # energies, and the mean of what context is multiplied with
     softmax = shape.n_words * E
-    products = S * (inputs + recurrent + annotations) + start + rows * (step + attention + softmax)
+    products = S * (inputs + recurrent + annotations) + start + state + rows * (middle + attention + state + softmax)
     # the encoder's recurrent weights are read for every word, the decoder's for every step, the others once
-    numbers = inputs + start + annotations + steps * (attention + softmax)
-    return Cost(2 * products, 4 * numbers + shape.recurrent_bytes * (S * recurrent + steps * step))
+    weights = inputs + S * recurrent + annotations + start + state + steps * (middle + state + softmax)
+    return Cost(2 * products, shape.weight_bytes * weights + 4 * steps * attention)
 
 
 class Limits(NamedTuple):
     """What the machine can do at best, by number of threads."""
 
-    flops: dict  # {threads: operations a second of matrix products}
+    flops: dict  # {threads: operations a second of matrix products in float32}
     bytes: dict  # {threads: bytes a second read from memory}
+    int8: dict  # {threads: operations a second in 8 bits}
 
-    def least_seconds(self, flops, nbytes, n_threads=1):
+    def least_seconds(self, flops, nbytes, n_threads=1, precision="float32"):
         """The roofline: no faster than the products allow, nor than memory does."""
-        return max(flops / self.flops[n_threads], nbytes / self.bytes[n_threads])  # (25)
+        per_second = self.int8 if precision == "int8" else self.flops
+        return max(flops / per_second[n_threads], nbytes / self.bytes[n_threads])  # (25)

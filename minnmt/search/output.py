@@ -6,11 +6,10 @@ import sys
 
 from ..errors import UsageError, UserError
 from ..files import is_stdout
-from ..streams import Copied, line_chunks, line_writer
+from ..streams import PATIENCE, Copied, line_chunks, line_writer
 from .translate import pharaoh_line, weights_record
 
-# Lines read before translating: enough to sort by length, and with a batch size of 1 an answer for every line.
-BATCHES_PER_CHUNK = 16
+BATCHES_PER_CHUNK = 16  # lines read before translating: enough to sort by length, and for every thread
 LONG = 5000  # characters of a line that will take a while
 
 
@@ -47,7 +46,8 @@ class Output:
     def translate_stream(self, input_path, on_bad_line="stop"):
         """Translate a file, or standard input as it arrives."""
         size = self.translator.batch_size
-        for lines in line_chunks(input_path, size * (BATCHES_PER_CHUNK if size > 1 else 1), on_bad_line, say):
+        patience = PATIENCE if size > 1 else 0.0
+        for lines in line_chunks(input_path, BATCHES_PER_CHUNK * size, on_bad_line, say, patience):
             self.add(lines)
 
     def add(self, lines):

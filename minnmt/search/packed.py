@@ -1,8 +1,8 @@
 """The network's weights arranged for decoding: transposed, and those that share an input one below the other.
 
     source word (x)  -> [W, Wx, W, Wx]      gates and candidate of the encoder's two GRUs
-    state (s)        -> [U, Ux]             the first cell's gates and candidate
-    state (s')       -> [U, Ux, W_s]        the second cell's, and attention's hidden layer
+    state (s')       -> [U, Ux, W_s]        the second cell's gates and candidate, and attention's hidden layer
+    state (s)        -> [U, Ux, W_s]        the first cell's of the next word, and the readout
     annotation (h_i) -> [W_h, W, Wx, W_c]   attention's hidden layer, and what context adds to second cell and readout
     target word (y)  -> [W, Wx, W_y]        what the word adds to first cell and readout
 
@@ -10,140 +10,211 @@ A context c = sum_i alpha_i h_i (7) is only ever multiplied, and
 
     (sum_i alpha_i h_i) W = sum_i alpha_i (h_i W)   (24)
 
-so the annotations are multiplied once for each sentence, and c itself is never made. Notebook 08.
+so the annotations are multiplied once for each sentence, and c itself is never made.
 
-A large network's recurrent weights are rounded to 16 bits, so that they stay in the cache; the tables of words are not.
+Weights are kept in 8 bits, a scale per output; what is multiplied with them is rounded to 8 bits when it is, a scale
+per row; their products are added up as whole numbers. Everything else is float32, and with `float32` all of it is.
+Notebook 08.
 """
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import compiled
-from ..nn.softmax import Softmax
-from ..threads import n_sharing
+from ..compiled import compiled, find_kernel, reading_mode
 
-FEW = 64  # up to so many rows the kernel is faster than BLAS on one thread
-PANEL = 640  # numbers of a row that are multiplied at a time (kernels/products.py says why), and
-LANES = 32  # a multiple of so many, filled up with zeros, if a row is cut: no loop has a rest
-
-# What is read again at every word, and so should stay in the processor's last cache (usually 16 to 32 MB for a few
-# processors): from so many bytes on it is rounded to 16 bits.
-RECURRENT = ("u_forward", "u_backward", "trg_word", "state", "middle", "readout")
-LARGE = 1 << 24
+TILE = 32  # outputs side by side
+UNIT = 4  # numbers of 8 bits that are multiplied by one instruction
+LEVELS = 127.0  # the largest number in 8 bits
+ZERO_POINT = 128  # is added to a weight, for one side of the processor's instruction is unsigned
+PRECISIONS = ("int8", "float32")
 
 
 class Weights(NamedTuple):
-    """The numbers w * scale."""
+    """W (N,E) and b (N), packed in T tiles for kernels/products.py: a tile has 32 outputs, input by input."""
 
-    w: np.ndarray  # (P,N,E/P) float32, or int16
-    scale: np.ndarray  # (N), of each row
-
-
-@compiled("products.few_rows")
-def few_rows(x, weights, bias):
-    """x (P,M,E/P), Weights (P,N,E/P), bias (N) -> scale * sum over panels of x w^T, + bias: (M,N)."""
-    products = x @ weights.w.transpose(0, 2, 1).astype(x.dtype, copy=False)
-    return weights.scale * products.sum(axis=0) + bias
+    w: np.ndarray  # (T,E,32) float32; int8 with E filled up to 4 G: (T,G,128), of each output four inputs side by side
+    scale: np.ndarray  # (N)
+    bias: np.ndarray  # (N)
+    levels: float  # 127: rows are rounded to so many levels on either side of 0; 0: they are not rounded
 
 
-@dataclass
-class Product:
-    """x W^T + b; W has a row for each output, in panels."""
+@compiled("products.product")
+def product(x, weights):
+    """x (M,E), Weights -> x W^T + b (M,N); in 8 bits, x and W are rounded."""
+    rounded, scale = round_rows(x, weights.levels)
+    W = from_tiles(weights)[:, : x.shape[1]].astype(x.dtype)
+    return scale[:, None] * weights.scale * (rounded @ W.T) + weights.bias
 
-    W: np.ndarray  # (P,N,E/P)
-    b: np.ndarray  # (N)
-    rounded: Weights | None = None  # the same numbers, if they fit into 16 bits
 
-    def __call__(self, x):
-        """x (M,E) -> (M,N)."""
-        x = in_panels(x, self.W.shape[0], self.W.shape[2])
-        if x.shape[1] <= FEW or n_sharing() > 1:  # BLAS has one thread
-            return few_rows(x, self.weights, self.b)
-        out = x[0] @ self.W[0].T
-        for part, W in zip(x[1:], self.W[1:]):
-            out += part @ W.T
-        out += self.b
-        return out
+def round_rows(x, levels):
+    """x (M,E) -> whole numbers (M,E) and the scale (M) of each row, x = scale * numbers; levels 0: x itself."""
+    if levels == 0:
+        return x, np.ones(len(x), x.dtype)
+    largest = np.abs(x).max(axis=1, initial=0)
+    return np.rint(x * (levels / np.where(largest > 0, largest, 1))[:, None]), largest / x.dtype.type(levels)
+
+
+def from_tiles(weights):
+    """Weights -> W (N,E) as whole numbers without their scale; float32 as they are. E may be filled up."""
+    w = weights.w
+    T, G, wide = w.shape
+    tiles = w.reshape(T, G, TILE, wide // TILE)
+    rows = tiles.transpose(0, 2, 1, 3).reshape(T * TILE, G * wide // TILE)[: len(weights.bias)]
+    return rows if weights.levels == 0 else rows.view(np.uint8).astype(np.int64) - ZERO_POINT
+
+
+@compiled("products.fill_tiles")
+def fill_tiles(table, ids, places, tiles):
+    """Rows `ids` (K) of a table (V,G), floats or four int8 in one -> fills tiles (T,G,32): row k goes to places[k]."""
+    tiles[places // TILE, :, places % TILE] = table[ids]
+
+
+class EncoderWeights(NamedTuple):
+    """What sentences are read with."""
+
+    u_forward: Weights  # (3H,H), no bias
+    u_backward: Weights  # (3H,H)
+    annotation: Weights  # (C+3H+E,C)
+
+
+class StepWeights(NamedTuple):
+    """What every step multiplies with."""
+
+    middle: Weights  # (3H+C,H) of the state between the two cells
+    state: Weights  # (3H+E,H)
+
+
+class Output(NamedTuple):
+    """The words that each of B sentences may use: a run of tiles of the output layer."""
+
+    weights: Weights
+    begins: np.ndarray  # (B) its first tile
+    sizes: np.ndarray  # (B) its words; the rest of its last tile is not used
+
+
+@dataclass(frozen=True)
+class Rows:
+    """W (N,E) and b (N), a row for each output: what tiles are made of, and lists of words are chosen from."""
+
+    w: np.ndarray  # (N,E) float32, or (N,4G) int8, ZERO_POINT added
+    scale: np.ndarray  # (N)
+    bias: np.ndarray  # (N)
+    levels: float
 
     @functools.cached_property
-    def weights(self):
-        """As the kernels for few rows read them."""
-        return self.rounded or Weights(self.W, np.ones_like(self.b))
+    def tiles(self):
+        """All of them as Weights."""
+        everything = np.arange(len(self.w))
+        return Weights(self._tiles(everything, everything, len(self.w)), self.scale, self.bias, self.levels)
 
-    def in_16_bits(self):
-        """The Product whose weights are rounded: those of a row to whole multiples of its largest / 32,767."""
-        largest = np.abs(self.W).max(axis=(0, 2))
-        scale = np.where(largest > 0, largest / 32767, 1).astype(self.W.dtype)
-        w = np.rint(self.W / scale[:, None]).astype(np.int16)
-        return Product(w * scale[:, None], self.b, Weights(w, scale))
+    def all_words(self, n_sentences):
+        """-> Output: everybody has all words."""
+        same = np.zeros(n_sentences, np.int64)
+        return Output(self.tiles, same, same + len(self.w))
+
+    def listed(self, lists):
+        """B arrays of ids -> Output."""
+        sizes = np.array([len(ids) for ids in lists])
+        ends = np.cumsum(-(-sizes // TILE))  # in tiles
+        begins, ids = ends - -(-sizes // TILE), np.concatenate(lists)
+        first = np.cumsum(sizes) - sizes
+        places = np.arange(len(ids)) + np.repeat(TILE * begins - first, sizes)
+        scale, bias = np.zeros((2, TILE * ends[-1]), self.bias.dtype)
+        scale[places], bias[places] = self.scale[ids], self.bias[ids]
+        return Output(Weights(self._tiles(ids, places, len(bias)), scale, bias, self.levels), begins, sizes)
+
+    def _tiles(self, ids, places, n_places):
+        units = self.w.view(np.int32) if self.levels else self.w
+        tiles = aligned((-(-n_places // TILE), units.shape[1], TILE), units.dtype)
+        if n_places != len(self.w):  # of lists, each leaves some places
+            tiles[...] = 0
+        tiles[-1:] = 0
+        fill_tiles(units, ids, places, tiles)
+        return tiles.view(self.w.dtype)
+
+    def first(self, n):
+        """The first n outputs alone; nothing is copied."""
+        return Rows(self.w[:n], self.scale[:n], self.bias[:n], self.levels)
 
 
-def in_panels(x, P, size):
-    """x (M,E) -> (P,M,size): each row cut into P pieces, one behind the other, the last filled up with zeros."""
-    if P == 1:
-        return x[None]
-    M, E = x.shape
-    panels = np.zeros((P, M, size), x.dtype)
-    for p in range(P):
-        piece = x[:, p * size : (p + 1) * size]
-        panels[p, :, : piece.shape[1]] = piece
-    return panels
+def make_rows(W, b, precision):
+    """W (N,E), b (N) -> Rows; float64 stays what it is with "float32"."""
+    if precision == "float32":
+        return Rows(np.ascontiguousarray(W), np.ones_like(b), b, 0.0)
+    numbers, scale = round_rows(W, LEVELS)
+    w = np.full((len(W), -(-W.shape[1] // UNIT) * UNIT), ZERO_POINT, np.uint8)
+    np.add(numbers, ZERO_POINT, out=w[:, : W.shape[1]], casting="unsafe")
+    return Rows(w.view(np.int8), scale, b, LEVELS)
+
+
+def aligned(shape, dtype):
+    """An array that begins with a line of the cache."""
+    n_bytes = np.dtype(dtype).itemsize * int(np.prod(shape))
+    raw = np.empty(n_bytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 @dataclass
 class Packed:
-    """All weights that decoding reads."""
+    """All that decoding reads."""
 
     src_embedding: np.ndarray  # (Vs,E)
     trg_embedding: np.ndarray  # (Vt,E)
-    src_word: Product  # (6H,E)
-    u_forward: Product  # (3H,H), no bias
-    u_backward: Product  # (3H,H)
-    start: Product  # (H,C)
-    annotation: Product  # (C+3H+E,C)
-    trg_word: Product  # (3H+E,E)
-    state: Product  # (3H,H)
-    middle: Product  # (3H+C,H) from the state between the two cells
-    readout: Product  # (E,H)
+    src_word: Weights  # (6H,E)
+    encoder: EncoderWeights
+    start: Weights  # (H,C)
+    trg_word: Weights  # (3H+E,E)
+    step: StepWeights
     v: np.ndarray  # (C) attention's energies; its bias v_b is the same for all positions and changes nothing
-    softmax: Softmax
+    softmax: Rows  # (Vt,E)
+    precision: str
 
 
-def pack(p, exact=False):
-    """Parameters -> Packed; unless `exact`, a large network's recurrent weights are rounded to 16 bits."""
+def pack(p, precision=None):
+    """Parameters -> Packed, int8 or float32; None: whatever is faster on this processor."""
+    precision = precision or fastest_precision()
     forward, backward, gru, cell = p.encoder_forward, p.encoder_backward, p.decoder_gru, p.decoder_cell
     attention, readout = p.attention, p.readout
     H, C = len(p.start.b), len(attention.v)
     none = np.zeros(max(3 * H, C), attention.v.dtype)
-    packed = Packed(
+
+    def stacked(weights, biases):
+        """Weights (E,N_i) of one input, biases (N_i) -> Weights of all outputs."""
+        return make_rows(np.concatenate([w.T for w in weights]), np.concatenate(biases), precision).tiles
+
+    return Packed(
         p.src_embedding,
         p.trg_embedding,
         stacked([forward.W, forward.Wx, backward.W, backward.Wx], [forward.b, forward.bx, backward.b, backward.bx]),
-        stacked([forward.U, forward.Ux], [none[: 3 * H]]),
-        stacked([backward.U, backward.Ux], [none[: 3 * H]]),
+        EncoderWeights(
+            stacked([forward.U, forward.Ux], [none[: 3 * H]]),
+            stacked([backward.U, backward.Ux], [none[: 3 * H]]),
+            stacked([attention.W_h, cell.W, cell.Wx, readout.W_c], [attention.b, none[: 3 * H], readout.b_c]),
+        ),
         stacked([p.start.W], [p.start.b]),
-        stacked([attention.W_h, cell.W, cell.Wx, readout.W_c], [attention.b, none[: 3 * H], readout.b_c]),
         stacked([gru.W, gru.Wx, readout.W_y], [gru.b, gru.bx, readout.b_y]),
-        stacked([gru.U, gru.Ux], [none[: 3 * H]]),
-        stacked([cell.U, cell.Ux, attention.W_s], [cell.b, cell.bx, none[:C]]),
-        stacked([readout.W_s], [readout.b_s]),
+        StepWeights(
+            stacked([cell.U, cell.Ux, attention.W_s], [cell.b, cell.bx, none[:C]]),
+            stacked([gru.U, gru.Ux, readout.W_s], [none[: 3 * H], readout.b_s]),
+        ),
         attention.v,
-        p.softmax,
+        make_rows(p.softmax.W, p.softmax.b, precision),
+        precision,
     )
-    recurrent = {name: getattr(packed, name) for name in RECURRENT}
-    if exact or sum(product.W.nbytes for product in recurrent.values()) < LARGE:
-        return packed
-    return replace(packed, **{name: product.in_16_bits() for name, product in recurrent.items()})
 
 
-def stacked(weights, biases):
-    """Weights (E,N_i) of one input, biases (N_i) -> the Product of all of them."""
-    W = np.concatenate([w.T for w in weights])
-    E = W.shape[1]
-    P = -(-E // PANEL)
-    size = E if P == 1 else -(-E // (P * LANES)) * LANES
-    # concatenate keeps the order of the transposed parts: a row must be contiguous
-    return Product(np.ascontiguousarray(in_panels(W, P, size)), np.concatenate(biases))
+def fastest_precision():
+    """int8 if the processor has an instruction for it, else float32."""
+    return "int8" if instruction() else "float32"
+
+
+def instruction():
+    """The name of this processor's instruction for products in 8 bits; None if it has none that is known here."""
+    if reading_mode():
+        return None
+    found = find_kernel("intrinsics.INSTRUCTION")
+    return found and found[1]

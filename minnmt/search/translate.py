@@ -14,9 +14,10 @@ from ..errors import OVERFLOW, UserError
 from ..model.directory import Model
 from ..text.batches import pad
 from ..text.pipeline import word_numbers
-from ..threads import sharing, threads
+from ..threads import threads
 from .batch_beam import batch_beam_search
 from .beam import SearchSettings, beam_search
+from .desks import ALONE, Team
 from .fast import FastEngine
 from .unknown import Replacer
 
@@ -47,7 +48,8 @@ class Translator:
 
     A selector (minnmt/align/selector.py) gives each sentence the list of words it may use. A replacer (unknown.py)
     finds words for UNK; it needs settings.keep_attention. Each thread takes a batch; where there is only one batch,
-    they share its kernels. In reading mode there is no engine: one thread, and one sentence after the other.
+    the others help with it, if the network is large. In reading mode there is no engine: one thread, and one sentence
+    after the other.
     """
 
     model: Model
@@ -57,10 +59,16 @@ class Translator:
     selector: Selector | None = None
     replacer: Replacer | None = None
     engine: FastEngine | None = None  # None: a new one, unless in reading mode
+    precision: str | None = None  # of the new one: int8, float32, or None for what is faster
 
     def __post_init__(self):
         if self.engine is None and not reading_mode():
-            self.engine = FastEngine(self.model.params)
+            self.engine = FastEngine(self.model.params, self.precision)
+        self.team = Team(self.n_threads)
+
+    @property
+    def engine_name(self):
+        return self.engine.name if self.engine else "plain"
 
     def translate(self, lines):
         """Raw lines -> a list of Translation in the same order."""
@@ -68,12 +76,11 @@ class Translator:
         answers = [Translation(u[:LONGEST], [], [], n_cut=max(0, len(u) - LONGEST)) for u in units]
         numbers = self._batches([answer.src_units for answer in answers])
         batches = [[answers[i] for i in chosen] for chosen in numbers]
-        if len(batches) > 1:
+        if len(batches) == 1:
+            self._answer(batches[0], self.team)
+        else:
             with threads(min(self.n_threads, len(batches))) as each:
                 each(self._answer, batches)
-        elif batches:
-            with sharing(self.n_threads):
-                self._answer(batches[0])
         return answers
 
     def _batches(self, sentences):
@@ -87,18 +94,18 @@ class Translator:
             yield order[:n]
             order = order[n:]
 
-    def _answer(self, answers):
+    def _answer(self, answers, team=ALONE):
         """Translate one batch: fill in the hypotheses and lines of its answers."""
         model = self.model
         sentences = [model.src.vocab.encode(answer.src_units) for answer in answers]
         lists = None if self.selector is None else self.selector.lists(*pad(sentences))
         E = model.params.trg_embedding.shape[1]
         if lists and len(answers) > 1 and sum(map(len, lists)) * E > MEMORY_BUDGET:
-            self._answer(answers[: len(answers) // 2])
-            self._answer(answers[len(answers) // 2 :])
+            self._answer(answers[: len(answers) // 2], team)
+            self._answer(answers[len(answers) // 2 :], team)
             return
         with np.errstate(all="ignore"):  # what goes wrong is said below
-            found = self._search(sentences, lists)
+            found = self._search(sentences, lists, team)
         for b, hypotheses in enumerate(found):
             if not hypotheses:
                 raise UserError(OVERFLOW)
@@ -106,17 +113,17 @@ class Translator:
             answer.hypotheses, answer.list_size = hypotheses, len(lists[b]) if lists else 0
             answer.lines = [text(h, answer.src_units) if text else model.trg.text(h.ids) for h in hypotheses]
 
-    def _search(self, sentences, lists):
+    def _search(self, sentences, lists, team):
         """B lists of source ids, B lists of target ids or None -> B lists of Hypothesis."""
         if self.engine:
-            return batch_beam_search(sentences, self.engine, self.settings, lists)
+            return batch_beam_search(sentences, self.engine, self.settings, lists, team)
         lists = lists or [None] * len(sentences)
         return [beam_search(src, self.model.params, self.settings, ids) for src, ids in zip(sentences, lists)]
 
 
-def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=None, replacer=None):
+def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=None, **more):
     """Raw lines -> a list of Translation in the same order; to translate again and again, keep a Translator."""
-    return Translator(model, settings or SearchSettings(), batch_size, n_threads, selector, replacer).translate(lines)
+    return Translator(model, settings or SearchSettings(), batch_size, n_threads, selector, **more).translate(lines)
 
 
 def pharaoh_line(translation, model):

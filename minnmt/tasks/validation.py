@@ -34,13 +34,13 @@ def perplexity(split, model):
 
 def greedy_bleu(split, model, n_threads=1):
     """BLEU of greedy translations of the raw lines."""
-    found = translate(split.src, model, SearchSettings(beam=1), BATCH, n_threads)
+    found = translate(split.src, model, SearchSettings(beam=1), BATCH, n_threads, precision="float32")
     return bleu([t.best for t in found], split.trg)
 
 
 def test_report(split, model, n_threads=1):
     """The scores of the test set's translations and, with gold alignments, the attention's error rate, as text."""
-    best = [t.best for t in translate(split.src, model, n_threads=n_threads)]
+    best = [t.best for t in translate(split.src, model, n_threads=n_threads, precision="float32")]
     lines = [format_scores(all_scores(best, split.trg))]
     if split.alignments:
         rate = attention_error_rate(split, model)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from minnmt.compiled import reading, reading_mode
-from minnmt.threads import n_sharing, sharing, threads
+from minnmt.threads import threads
 from tests.conftest import run_cli
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ def test_the_plain_program_translates_as_the_fast_one_without_numba(tiny_run, wa
 
 def test_the_plain_engine_is_left_with_the_command(tiny_run):
     before = reading_mode()
-    fast, plain = (run_cli("decode", "-m", tiny_run, "--engine", engine, stdin=TEXT) for engine in ("fast", "plain"))
+    fast, plain = (run_cli("decode", "-m", tiny_run, "--engine", engine, stdin=TEXT) for engine in ("float32", "plain"))
     assert fast.out == plain.out and fast.code == plain.code == 0
     assert reading_mode() == before
 
@@ -54,9 +54,8 @@ def test_the_plain_engine_is_left_with_the_command(tiny_run):
 def test_reading_mode_has_one_thread():
     with reading():
         assert reading_mode()
-        with threads(3) as each, sharing(3):
+        with threads(3) as each:
             assert set(each(lambda _: threading.get_ident(), range(5))) == {threading.get_ident()}
-            assert n_sharing() == 1
 
 
 def test_one_thread_is_this_one():

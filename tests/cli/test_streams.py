@@ -87,7 +87,7 @@ def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
         list(line_chunks(str(write(tmp_path, b"a\n" + b"b" * 2000)), 10))
 
 
-@pytest.mark.parametrize("engine", ["fast", "plain"])
+@pytest.mark.parametrize("engine", ["int8", "float32", "plain"])
 def test_weights_that_overflow_are_one_sentence(tiny_run, tmp_path, engine):
     shutil.copytree(tiny_run, tmp_path / "run")
     with np.load(tmp_path / "run" / "model.npz") as file:

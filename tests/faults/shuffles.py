@@ -7,7 +7,7 @@ import numpy as np
 
 from tests.conftest import run_cli, toy_lines
 
-ENGINES = ("fast", "float32", "plain")
+ENGINES = {"int8": "int8", "float32": "float32", "plain": "float32"}  # and the one whose translations it must find
 
 
 def sentences(n, seed):
@@ -29,22 +29,25 @@ def translate(run, lines, *options):
 
 
 def other_ways(run, lines, seed, n_ways, topn):
-    """Yields (the options, the translations in the order of the lines) for random orders, batches, threads, engines."""
+    """Yields (engine, all options, the translations in the order of the lines) for random orders, batches, threads, engines."""
     rng = np.random.default_rng(seed)
     for i in range(n_ways):
         order = rng.permutation(len(lines))
         sizes = int(rng.choice([1, 2, 7, 16, 64, 1000])), int(rng.integers(1, 4))
-        options = ["--batch-size", sizes[0], "--threads", sizes[1], "--engine", ENGINES[i % 3], "--topn", topn]
+        engine = list(ENGINES)[i % 3]
+        options = ["--batch-size", sizes[0], "--threads", sizes[1], "--engine", engine, "--topn", topn]
         found = translate(run, [lines[k] for k in order], *options)
-        yield options, [found[k] for k in np.argsort(order)]
+        yield engine, options, [found[k] for k in np.argsort(order)]
 
 
 def compare(run, n_sentences, seed, n_ways):
     """Translate in many ways, with lists and without -> (ways, [(sentence, one way, the other way)] that differ)."""
     lines, different, ways = sentences(n_sentences, seed), [], 0
     for topn in (0, 3):
-        expected = translate(run, lines, "--threads", 1, "--topn", topn)
-        for options, found in other_ways(run, lines, [seed, topn], n_ways, topn):
+        usual = ("--threads", 1, "--topn", topn, "--engine")
+        expected = {engine: translate(run, lines, *usual, engine) for engine in set(ENGINES.values())}
+        for engine, options, found in other_ways(run, lines, [seed, topn], n_ways, topn):
             ways += 1
-            different += [(a, b, c, options) for a, b, c in zip(lines, expected, found) if b != c]
+            pairs = zip(lines, expected[ENGINES[engine]], found)
+            different += [(a, b, c, options) for a, b, c in pairs if b != c]
     return ways, different

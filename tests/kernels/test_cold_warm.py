@@ -19,21 +19,19 @@ import numpy as np
 from minnmt.align.bitext import Bitext
 from minnmt.align.fastalign import train_fastalign
 from minnmt.lab.bench.kernel_cases import Maker
-from minnmt.lab.bench.limits import add_up
-from minnmt.threads import sharing
+from minnmt.lab.bench.limits import add_up, many_dots
 from tests.lab.test_bench import TINY
 
 def digest(found):
     found = found if isinstance(found, tuple) else (found,)
     return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in found if a is not None)).hexdigest()[:16]
 
-for n in (1, 2):
-    with sharing(n):
-        for case in Maker(TINY).cases():
-            found = case.kernel(*case.arguments)
-            arrays = tuple(a for a in case.arguments if isinstance(a, np.ndarray))  # some are added to
-            print(case.kernel.counterpart, n, digest(found), digest(arrays))
-        print("memory.add_up", n, digest(add_up(np.linspace(0, 1, 1 << 14, dtype=np.float32))))
+for case in Maker(TINY).cases():
+    found = case.kernel(*case.arguments)
+    arrays = tuple(a for a in case.arguments if isinstance(a, np.ndarray))  # some are added to
+    print(case.kernel.counterpart, digest(found), digest(arrays))
+print("limits.add_up", add_up(np.linspace(0, 1, 1 << 14, dtype=np.float32)).hex())
+print("limits.many_dots", digest(many_dots(np.ones(64, np.int8), np.ones(4, np.int8), 9)))
 rng = np.random.default_rng(1)
 pairs = [[rng.integers(9, size=rng.integers(1, 7)).tolist() for _ in range(50)] for _ in range(2)]
 bitext = Bitext.from_lists(*pairs, 9, 9)

@@ -63,7 +63,8 @@ def draw(rng, spec, sizes, scale):
 
 
 def assert_close(name, ours, theirs):
-    np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5, err_msg=name)
+    largest = np.abs(theirs).max(initial=1.0)  # a sum of large numbers may be small, and has their rounding
+    np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5 * largest, err_msg=name)
 
 
 def outputs(function, arrays, n_added):
@@ -179,11 +180,11 @@ def test_a_plain_function_and_its_counterpart_have_equally_many_arguments():
 
 
 def test_kernels_hold_compiled_functions_only():
-    """No function of kernels/ but the ones in jit.py is ordinary Python."""
+    """No function of kernels/ is ordinary Python but those that compile: of jit.py and intrinsics.py."""
     for path in sorted((ROOT / "kernels").glob("*.py")):
         functions = [node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
-        compiled = decorated(path, "kernel") | decorated(path, "device_function")
-        assert path.name == "jit.py" or set(functions) == set(compiled), path
+        compiled = decorated(path, "kernel") | decorated(path, "device_function") | decorated(path, "helper")
+        assert path.name in ("jit.py", "intrinsics.py") or set(functions) == set(compiled), path
 
 
 def test_tanh_and_sigmoid_are_as_exact_as_float32_allows():

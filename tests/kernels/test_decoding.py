@@ -1,91 +1,150 @@
 """The kernels of decoding and of products with few rows, alone and shared by threads, against their plain functions."""
 
+import contextlib
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minnmt.compiled import find_kernel, reading_mode
-from minnmt.lab.bench.limits import PARTS, add_up
-from minnmt.nn.list_softmax import list_logits
-from minnmt.search.packed import Weights, few_rows
-from minnmt.search.stages import attend, best_words, gru_cell, read_sentences, readout
-from tests.kernels.compared import compares
+from minnmt.compiled import find_kernel, reading, reading_mode
+from minnmt.lab.bench.limits import add_up, many_dots
+from minnmt.search.desks import Team, reading_desk, step_desk
+from minnmt.search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, make_rows, product
+from minnmt.search.stages import (
+    Source,
+    State,
+    annotate,
+    attend,
+    best_words,
+    decoder_step,
+    gru_cell,
+    readout,
+    word_logits,
+)
+from tests.kernels.compared import both, compares
 
 if reading_mode():
     pytest.skip("MINNMT_KERNELS=numpy: nothing is compiled", allow_module_level=True)
 
 from kernels.functions import exp  # noqa: E402  (Numba)
-from kernels.jit import n_sharing, sharing  # noqa: E402
+from kernels.team import ENDED  # noqa: E402
 
 SEED = st.integers(0, 2**32 - 1)
-N_SHARING = st.sampled_from([1, 2])
+N_THREADS = st.sampled_from([1, 2, 3])
 
 
-def assert_like_plain(function, arguments, n_sharing=1):
-    """Run both: the results agree, the compiled one's are float32, and no argument has changed."""
-    exact = [in_float64(a) for a in arguments]
-    with sharing(n_sharing):
-        ours = as_tuple(find_kernel(function.counterpart)(*arguments))
-    for a, b in zip(arguments, exact):
-        for array, copy in zip(as_tuple(a), as_tuple(b)):
-            np.testing.assert_array_equal(array, copy, err_msg="an argument was changed")
-    theirs = as_tuple(function.plain(*exact))
+def assert_like_plain(function, arguments, precision="float32", tolerance=2e-5):
+    """Run both: the results agree, the compiled one's are float32, and no argument has changed.
+
+    The plain one has float64, unless numbers are rounded to 8 bits: those half-way must be rounded alike.
+    """
+    exact = [copied(a, np.float64 if precision == "float32" else np.float32) for a in arguments]
+    ours = as_tuple(find_kernel(function.counterpart)(*arguments))
+    for array, copy in zip(leaves(arguments), leaves(exact), strict=True):
+        np.testing.assert_array_equal(array, copy, err_msg="an argument was changed")
+    with reading():
+        theirs = as_tuple(function.plain(*exact))
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         assert a.dtype == (np.float32 if b.dtype == np.float64 else b.dtype) and a.shape == b.shape
-        np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5, err_msg=f"result {i}")
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance, err_msg=f"result {i}")
     return ours
+
+
+def leaves(a):
+    """All that tuples and lists hold, in order."""
+    return [leaf for each in a for leaf in leaves(each)] if isinstance(a, (tuple, list)) else [a]
 
 
 def as_tuple(a):
     return a if isinstance(a, tuple) else (a,)
 
 
-def in_float64(a):
-    """A copy, of a named tuple's arrays too; what is not float32 stays what it is."""
+def copied(a, dtype):
+    """A copy, of a named tuple's arrays too; what is not float32 keeps its type, and so do packed weights."""
     if isinstance(a, tuple):
-        return type(a)(*map(in_float64, a))
-    return a.astype(np.float64 if a.dtype == np.float32 else a.dtype) if isinstance(a, np.ndarray) else a
+        return type(a)(*(copied(each, dtype) for each in a))
+    return a.astype(dtype if a.dtype == np.float32 else a.dtype) if isinstance(a, np.ndarray) else a
 
 
 def normal(rng, *shape):
     return rng.standard_normal(shape).astype(np.float32)
 
 
-def draw_weights(rng, shape, rounded):
-    """Weights, in 16 bits or not."""
-    if rounded:
-        return Weights(rng.integers(-32767, 32768, shape, np.int16), 1e-4 * np.abs(normal(rng, shape[1])))
-    return Weights(normal(rng, *shape), np.ones(shape[1], np.float32))
+def draw_weights(rng, N, E, precision):
+    """Weights with random numbers, of which an output or an input may be 0 throughout."""
+    W = normal(rng, N, E) * rng.integers(0, 4, (N, 1)) * rng.integers(0, 4, E)
+    return make_rows(W.astype(np.float32), normal(rng, N), precision).tiles
 
 
-@compares(few_rows)
+PRECISION = st.sampled_from(PRECISIONS)
+
+
+@compares(product)
 @settings(max_examples=80, deadline=None)
 @given(
-    P=st.integers(1, 3), M=st.integers(0, 13), N=st.integers(0, 70) | st.integers(1100, 1200), E=st.integers(0, 40),
-    rounded=st.booleans(), n_sharing=N_SHARING, seed=SEED,
+    M=st.integers(0, 13) | st.integers(38, 90), N=st.integers(0, 70) | st.integers(500, 600), E=st.integers(1, 40),
+    precision=PRECISION, seed=SEED,
 )  # fmt: skip
-def test_products_with_few_rows(P, M, N, E, rounded, n_sharing, seed):
+def test_products(M, N, E, precision, seed):
     rng = np.random.default_rng(seed)
-    inputs = [normal(rng, P, M, E), draw_weights(rng, (P, N, E), rounded), normal(rng, N)]
-    assert_like_plain(few_rows, inputs, n_sharing)
+    x, weights = normal(rng, M, E), draw_weights(rng, N, E, precision)
+    x[:1] = 0
+    assert_like_plain(product, [x, weights], precision)
 
 
-@compares(list_logits)
+def test_products_in_8_bits_are_whole_numbers_before_they_are_scaled():
+    """The extremes of both sides: 127 times 255 four times is more than 16 bits hold."""
+    for sign in (-1, 1):
+        W, x = np.full((40, 2048), 3.0, np.float32), np.full((7, 2048), 5.0, np.float32)
+        x[:, ::2] *= sign
+        W[1::2] *= -1
+        found = find_kernel(product.counterpart)(x, make_rows(W, np.zeros(40, np.float32), "int8").tiles)
+        np.testing.assert_allclose(found, x @ W.T, rtol=1e-6, atol=1e-2)
+
+
+def test_a_nan_stays_visible_in_products():
+    for precision in PRECISIONS:
+        x = np.ones((3, 9), np.float32)
+        x[1, 4] = np.nan
+        rng = np.random.default_rng(1)
+        found = find_kernel(product.counterpart)(x, draw_weights(rng, 5, 9, precision))
+        assert np.isnan(found).all(axis=1).tolist() == [False, True, False]
+
+
+@compares(fill_tiles)
+@settings(max_examples=40, deadline=None)
+@given(V=st.integers(1, 9), G=st.integers(1, 9), K=st.integers(0, 70), seed=SEED)
+def test_fill_tiles(V, G, K, seed):
+    rng = np.random.default_rng(seed)
+    table, ids = rng.integers(-99, 99, (V, G), np.int32), rng.integers(0, V, K)
+    places = rng.permutation(96)[:K]
+    ours, theirs = (np.zeros((3, G, 32), np.int32) for _ in range(2))
+    for function, tiles in zip(both(fill_tiles), (ours, theirs)):
+        function(table, ids, places, tiles)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def draw_output(rng, sizes, E, precision):
+    """Lists of so many words, out of 99."""
+    layer = make_rows(normal(rng, 99, E), normal(rng, 99), precision)
+    return layer.listed([np.sort(rng.permutation(99)[:size]) for size in sizes])
+
+
+@compares(word_logits)
 @settings(max_examples=80, deadline=None)
 @given(
-    rows=st.lists(st.integers(1, 7), max_size=4), E=st.integers(1, 40), longest=st.integers(1, 30), n_sharing=N_SHARING,
-    seed=SEED,
+    rows=st.lists(st.integers(1, 7), min_size=1, max_size=4), E=st.integers(1, 40), longest=st.integers(1, 80),
+    precision=PRECISION, seed=SEED,
 )  # fmt: skip
-def test_list_logits(rows, E, longest, n_sharing, seed):
+def test_word_logits(rows, E, longest, precision, seed):
     rng = np.random.default_rng(seed)
-    lengths = rng.integers(1, longest + 1, len(rows))
-    ends = np.cumsum(lengths)
-    begins, ends = np.repeat(ends - lengths, rows), np.repeat(ends, rows)
-    N, L = sum(rows), lengths.sum()
-    inputs = [normal(rng, N, E), normal(rng, L, E), normal(rng, L), begins, ends]
-    (logits,) = assert_like_plain(list_logits, inputs, n_sharing)
-    assert np.isneginf(logits).sum() == logits.size - (ends - begins).sum()
+    output = draw_output(rng, rng.integers(1, longest + 1, len(rows)), E, precision)
+    sentence = np.repeat(np.arange(len(rows)), rows)
+    arguments = [normal(rng, len(sentence), E), sentence, output]
+    (logits,) = assert_like_plain(word_logits, arguments, precision)
+    assert np.isneginf(logits).sum() == logits.size - output.sizes[sentence].sum()
 
 
 @compares(gru_cell)
@@ -97,64 +156,117 @@ def test_gru_cell(N, H, more, seed):
     assert_like_plain(gru_cell, inputs)
 
 
-@compares(read_sentences)
-@settings(max_examples=30, deadline=None)
-@given(
-    lengths=st.lists(st.integers(0, 6), max_size=4), H=st.integers(1, 13), P=st.integers(1, 3), rounded=st.booleans(),
-    n_sharing=N_SHARING, seed=SEED,
-)  # fmt: skip
-def test_read_sentences(lengths, H, P, rounded, n_sharing, seed):
-    rng = np.random.default_rng(seed)
-    B, S = len(lengths), max(lengths, default=0)
-    size = -(-H // P) + 1  # filled up with something, which must not count
-    weights = [draw_weights(rng, (P, 3 * H, size), rounded) for _ in range(2)]
-    inputs = [normal(rng, B, S, 6 * H), np.array(lengths, np.int64), *weights]
-    assert_like_plain(read_sentences, inputs, n_sharing)
+def draw_source(rng, lengths, C, P):
+    memory = normal(rng, len(lengths), max(lengths) + 1, C + P)
+    return Source(memory, np.array(lengths, np.int64), normal(rng, C))
 
 
 @compares(attend)
 @settings(max_examples=40, deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4), N=st.integers(0, 6), C=st.integers(1, 20),
-    P=st.integers(0, 20), n_sharing=N_SHARING, seed=SEED,
+    P=st.integers(0, 20), seed=SEED,
 )  # fmt: skip
-def test_attend(lengths, N, C, P, n_sharing, seed):
+def test_attend(lengths, N, C, P, seed):
     rng = np.random.default_rng(seed)
-    B, S = len(lengths), max(lengths) + 1
-    memory, v = normal(rng, B, S, C + P), normal(rng, C)
-    inputs = [normal(rng, N, P + C), rng.integers(0, B, N), memory, np.array(lengths, np.int64), v]
-    alpha, _ = assert_like_plain(attend, inputs, n_sharing)
+    inputs = [normal(rng, N, P + C), rng.integers(0, len(lengths), N), draw_source(rng, lengths, C, P)]
+    alpha, _ = assert_like_plain(attend, inputs)
     np.testing.assert_allclose(alpha.sum(axis=1), 1, rtol=1e-5)
+
+
+@compares(annotate)
+@settings(max_examples=40, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 6), min_size=1, max_size=7), H=st.integers(1, 13), E=st.integers(1, 9),
+    precision=PRECISION, n_threads=N_THREADS, seed=SEED,
+)  # fmt: skip
+def test_annotate(lengths, H, E, precision, n_threads, seed):
+    rng = np.random.default_rng(seed)
+    inputs = normal(rng, len(lengths), max(lengths), 6 * H)
+    shapes = (3 * H, H), (3 * H, H), (5 * H + E, 2 * H)
+    weights = EncoderWeights(*(draw_weights(rng, *shape, precision) for shape in shapes))
+    given = inputs, np.array(lengths, np.int64), weights
+    desk = reading_desk(inputs, weights)
+    with helped("decoding.help_reading", n_threads, *given, desk):
+        ours = [a.copy() for a in find_kernel(annotate.counterpart)(*given, desk)]
+    theirs = annotate.plain(*given)  # of kernels
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@compares(decoder_step)
+@settings(max_examples=60, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4), H=st.integers(1, 70), E=st.integers(1, 20),
+    K=st.integers(1, 6), precision=PRECISION, n_threads=N_THREADS, seed=SEED,
+)  # fmt: skip
+def test_decoder_step(lengths, H, E, K, precision, n_threads, seed):
+    """The whole step is its parts, one after the other, whoever does them."""
+    rng = np.random.default_rng(seed)
+    P, C, B = 3 * H + E, 2 * H, len(lengths)
+    sentence = np.sort(rng.integers(0, B, rng.integers(1, B * K + 1)))
+    N = len(sentence)
+    weights = StepWeights(draw_weights(rng, 3 * H + C, H, precision), draw_weights(rng, P, H, precision))
+    source, output = draw_source(rng, lengths, C, P), draw_output(rng, rng.integers(1, 80, B), E, precision)
+    state = State(np.tanh(normal(rng, N, H)), normal(rng, N, P))
+    desk = step_desk(N, K, state, source, weights, output)
+    ending = rng.integers(0, 2, N) > 0
+    given = normal(rng, N, P), state, sentence, source, weights, output, ending, K
+    with helped("decoding.help_steps", n_threads, source, weights, output, desk):
+        ours = [a.copy() for a in find_kernel(decoder_step.counterpart)(*given, desk)]
+    theirs = decoder_step.plain(*given)  # of kernels
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@contextlib.contextmanager
+def helped(work, n_threads, *arguments):
+    """Helpers in threads, who are there before the work begins, or not."""
+    team = Team(n_threads)
+    with team.helping(work, *arguments):
+        time.sleep(1e-3 * (n_threads - 1))
+        yield
+    if team.pool:
+        team.pool.shutdown()  # they leave when they are told to
 
 
 @compares(readout)
 @settings(max_examples=40, deadline=None)
-@given(N=st.integers(0, 6), E=st.integers(1, 21), more=st.integers(0, 9), seed=SEED)
-def test_readout(N, E, more, seed):
+@given(N=st.integers(0, 6), E=st.integers(1, 21), H=st.integers(0, 3), seed=SEED)
+def test_readout(N, E, H, seed):
     rng = np.random.default_rng(seed)
-    assert_like_plain(readout, [normal(rng, N, E), normal(rng, N, E + more), normal(rng, N, E + more)])
+    assert_like_plain(readout, [*(normal(rng, N, 3 * H + E) for _ in range(3)), H])
 
 
 @compares(best_words)
 @settings(max_examples=80, deadline=None)
 @given(
-    sizes=st.lists(st.integers(1, 60), max_size=5), K=st.integers(1, 12), ties=st.booleans(), n_sharing=N_SHARING,
-    seed=SEED,
+    sizes=st.lists(st.integers(1, 60), max_size=5), K=st.integers(1, 12), ties=st.booleans(), seed=SEED,
 )  # fmt: skip
-def test_best_words(sizes, K, n_sharing, ties, seed):
+def test_best_words(sizes, K, ties, seed):
     rng = np.random.default_rng(seed)
     N = len(sizes)
     logits = 5 * normal(rng, N, max(sizes, default=1))
     logits = np.round(logits) if ties else logits
-    assert_like_plain(best_words, [logits, np.array(sizes, np.int64), rng.integers(0, 2, N) > 0, K], n_sharing)
+    assert_like_plain(best_words, [logits, np.array(sizes, np.int64), rng.integers(0, 2, N) > 0, K])
 
 
 @compares(add_up)
 @settings(max_examples=20, deadline=None)
-@given(n=st.integers(0, 5), n_sharing=N_SHARING, seed=SEED)
-def test_reading_memory_reads_all_of_it(n, n_sharing, seed):
-    (sums,) = assert_like_plain(add_up, [normal(np.random.default_rng(seed), 64 * n)], n_sharing)
-    assert len(sums) == PARTS
+@given(n=st.integers(0, 90), seed=SEED)
+def test_reading_memory_reads_all_of_it(n, seed):
+    numbers = np.random.default_rng(seed).integers(0, 9, 4 * n).astype(np.float32)
+    assert [float(function(numbers)) for function in both(add_up)] == [numbers.sum()] * 2
+
+
+@compares(many_dots)
+@settings(max_examples=20, deadline=None)
+@given(n=st.integers(0, 90), seed=SEED)
+def test_many_dots(n, seed):
+    rng = np.random.default_rng(seed)
+    w, x = rng.integers(-128, 128, 64).astype(np.int8), rng.integers(-128, 128, 4).astype(np.int8)
+    ours, theirs = (function(w, x, n) for function in both(many_dots))
+    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_exp_is_as_exact_as_float32_allows():
@@ -164,11 +276,15 @@ def test_exp_is_as_exact_as_float32_allows():
     assert np.isnan(exp(np.float32(np.nan))) or exp(np.float32(np.nan)) > 0
 
 
-def test_sharing_ends_with_its_block():
-    assert n_sharing() == 1
-    with sharing(2):
-        assert n_sharing() == 2
-        with sharing(1):
-            assert n_sharing() == 1
-        assert n_sharing() == 2
-    assert n_sharing() == 1
+def test_helpers_come_late_leave_early_and_change_nothing():
+    """The leader takes what nobody else does; a helper that is not needed leaves by itself."""
+    rng = np.random.default_rng(1)
+    inputs, lengths = normal(rng, 2, 3, 12), np.array([3, 2])
+    weights = EncoderWeights(*(draw_weights(rng, *shape, "int8") for shape in ((6, 2), (6, 2), (11, 4))))
+    desk = reading_desk(inputs, weights)
+    find_kernel("decoding.help_reading")(inputs, lengths, weights, desk, 1, 2)  # nothing happens: it returns
+    expected = [a.copy() for a in find_kernel(annotate.counterpart)(inputs, lengths, weights, desk)]
+    desk.board[ENDED] = 1
+    find_kernel("decoding.help_reading")(inputs, lengths, weights, desk, 1, 2)
+    for a, b in zip((desk.h, desk.memory), expected):
+        np.testing.assert_array_equal(a, b)

@@ -40,7 +40,7 @@ def random_lists(rng, sizes):
 def same_translations(params, network, sentences, beam, lists=None, max_length=MAX_LENGTH):
     """Compare the peer's best translations with minnmt's, and return their ids."""
     settings = SearchSettings(beam=beam, max_length=max_length)
-    expected = [found[0] for found in batch_beam_search(sentences, FastEngine(params), settings, lists)]
+    expected = [found[0] for found in batch_beam_search(sentences, FastEngine(params, "float32"), settings, lists)]
     found = network.decode(sentences, beam, max_length, lists)
     assert [ids for ids, _ in found] == [hypothesis.ids for hypothesis in expected]
     np.testing.assert_allclose([score for _, score in found], [h.score for h in expected], rtol=1e-6, atol=1e-4)
@@ -101,6 +101,20 @@ def test_sentences_leave_the_batch_when_minnmt_lets_them_go(rng, monkeypatch, be
 def test_one_sentence_short_limits_and_lists_smaller_than_the_beam(rng, max_length, lists):
     params = parameters(rng)
     same_translations(params, TorchNetwork(params), [[5, 6]], 5, lists, max_length)
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "x86"])
+@pytest.mark.parametrize("with_lists", [False, True])
+def test_in_8_bits_scores_are_close(rng, engine, with_lists):
+    """As close to float32 as minnmt's own in 8 bits."""
+    params = parameters(rng, factor=2.0, eos_bias=1.0)
+    sentences = random_sentences(rng, SRC_WORDS)
+    lists = random_lists(rng, (20, 3, 39, 0, 7, 12)) if with_lists else None
+    network, exact = peer_torch.Int8TorchNetwork(params, engine), TorchNetwork(params)
+    found, expected = (each.decode(sentences, 5, MAX_LENGTH, lists) for each in (network, exact))
+    np.testing.assert_allclose([score for _, score in found], [score for _, score in expected], atol=0.1)
+    assert sum(ids == other for (ids, _), (other, _) in zip(found, expected)) >= 3
+    assert found != expected
 
 
 def test_the_weights_are_copies(rng):

@@ -15,7 +15,7 @@ from minnmt.report.audit import audit, audit_record, decode_both, mass_kept
 from minnmt.report.audit_text import WIDTH, format_audit
 from minnmt.report.divergence import AT_ONCE, LATER, SCORES, Divergence, Missing, explain, part, summarise
 from minnmt.search.beam import SearchSettings
-from minnmt.search.translate import translate
+from minnmt.search.translate import Translator, translate
 from minnmt.text.parallel import Split
 from tests.conftest import random_parameters
 from tests.search.searches import next_word_logps
@@ -38,8 +38,13 @@ def everything_but(model, *missing):
     return Selector(Candidates(np.arange(V + 1) * len(ids), rows, np.ones(len(rows), np.float32), len(model.trg.vocab)))
 
 
+def translators(model, selector, settings):
+    """With all words, and with lists."""
+    return [Translator(model, settings, selector=choice, precision="float32") for choice in (None, selector)]
+
+
 def audited(model, selector, lines=LINES, references=REFERENCES, settings=GREEDY, **more):
-    decodings = decode_both(lines, model, selector, settings)
+    decodings = decode_both(lines, translators(model, selector, settings))
     return audit(Split(lines, references), decodings, model, selector, **more)
 
 
@@ -68,13 +73,13 @@ def test_blank_lines_and_blank_references_count_for_nothing(model):
     assert found.coverage == only.coverage
     none = audited(model, selector, ["eins."], [""])
     assert none.mass_reference is None and none.coverage.rows[0].units == 0
-    format_audit(none, 10), json.dumps(audit_record(none, {}), allow_nan=False)
+    format_audit(none, 10), json.dumps(audit_record(none), allow_nan=False)
 
 
 @pytest.mark.parametrize("lines", [[], ["", "  "]])
 def test_nothing_to_audit(model, lines):
     with pytest.raises(UserError, match="no line with a word"):
-        decode_both(lines, model, everything_but(model), GREEDY)
+        decode_both(lines, translators(model, everything_but(model), GREEDY))
 
 
 # A list that lacks a word
@@ -83,7 +88,7 @@ def test_nothing_to_audit(model, lines):
 @pytest.fixture(scope="module")
 def wanted(model):
     """(line number, step, id): a word that the full decoder writes after other words of the line."""
-    for i, translation in enumerate(translate(LINES, model, GREEDY)):
+    for i, translation in enumerate(translate(LINES, model, GREEDY, precision="float32")):
         ids = translation.hypotheses[0].ids if translation.hypotheses else []
         for step, word in enumerate(ids):
             if step > 0 and word > 1 and word not in ids[:step]:
@@ -95,7 +100,7 @@ def test_the_missing_word_with_its_rank_and_probability(model, wanted):
     i, step, word = wanted
     found = audited(model, everything_but(model, word))
     (mine,) = [d for d in found.divergences if d.line == i + 1]
-    ids = translate(LINES, model, GREEDY)[i].hypotheses[0].ids
+    ids = translate(LINES, model, GREEDY, precision="float32")[i].hypotheses[0].ids
     assert (mine.kind, mine.first_step, mine.full_unit) == (AT_ONCE, step + 1, model.trg.vocab.words[word])
     assert (mine.missing.id, mine.missing.step, mine.missing.unit) == (word, step + 1, mine.full_unit)
     logps = next_word_logps(model.src.ids(LINES[i]), [ids[:step]], model.params)[0]
@@ -111,7 +116,7 @@ def test_the_missing_word_with_its_rank_and_probability(model, wanted):
 def test_the_mass_that_a_missing_word_takes_away(model, wanted):
     i, step, word = wanted
     found = audited(model, everything_but(model, word), [LINES[i]], None)
-    ids = translate([LINES[i]], model, GREEDY)[0].hypotheses[0].ids
+    ids = translate([LINES[i]], model, GREEDY, precision="float32")[0].hypotheses[0].ids
     kept = [
         1 - np.exp(next_word_logps(model.src.ids(LINES[i]), [ids[:t]], model.params)[0][word])
         for t in range(len(ids) + 1)
@@ -136,7 +141,7 @@ def test_without_references(model, wanted):
     found = audited(model, everything_but(model, wanted[2]), references=None)
     assert found.scores is None and found.coverage is None and found.mass_reference is None
     assert found.divergences and found.divergences[0].reference is None
-    record = audit_record(found, {})
+    record = audit_record(found)
     assert not {"scores", "coverage", "mass_reference"} & set(record) and "mass_output" in record
     text = format_audit(found, 100)
     assert "BLEU" not in text and "reference" not in text

@@ -20,7 +20,7 @@ def plain_search(sentences, params, settings, lists=None):
 
 def fast_search(sentences, params, settings, lists=None):
     """All sentences in one array program -> a list of Hypothesis for each."""
-    return batch_beam_search(sentences, FastEngine(params), settings, lists)
+    return batch_beam_search(sentences, FastEngine(params, "float32"), settings, lists)
 
 
 def next_word_logps(src, prefixes, params):

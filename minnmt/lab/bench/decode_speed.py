@@ -1,10 +1,14 @@
-"""Decoding with all words against decoding with lists, by beam, batch and threads."""
+"""Decoding with all words against decoding with lists, by beam, batch, threads and numbers; and on a busy machine."""
+
+import contextlib
+import subprocess
+import sys
 
 import numpy as np
 
 from ...search.cost import Shape, decoding_cost
-from ...search.packed import pack
-from ...threads import threads
+from ...search.packed import PRECISIONS, pack
+from ...threads import n_processors, threads
 from ..tables import Table
 from ..timing import interleave, median, number, ratios, spread
 from .peer_speed import decode_against_peer
@@ -13,26 +17,36 @@ from .yardstick import LISTS, random_sentences, with_words
 
 NOTES = (
     f"{LISTS}. Their choice is not counted, gathering their rows is. eos is never chosen: all translations reach the "
-    "length limit. The engine has met every word before, as late in a text; new words: it has met none when a repeat "
-    "starts. float32: without weights in 16 bits. GFLOP: matrix products of a sentence, less those of target words. "
-    "% sgemm and % memory (weights and annotations read): of what the machine can do with as many threads. Weights "
-    "that stay in the cache count as well, and may bring it above 100 %.",
+    "length limit. Threads share a sentence; in batches each has its own. Every repeat projects its words anew; known "
+    "words: the engine has met them all before, as late in a text. Weights in 8 bits, unless float32 is said. GFLOP: "
+    "matrix products of a sentence, less those of target words. % sgemm, % int8, % memory (weights and annotations "
+    "read): of what the machine can do with as many threads. What stays in the cache counts, too, and may bring it "
+    "above 100 %.",
 )
-HEADINGS = ("list", "words", "beam", "batch", "threads", "ms a sentence", "x full", "GFLOP", "% sgemm", "% memory")
+HEADINGS = (
+    "list", "words", "beam", "batch", "threads", "ms a sentence", "x full", "GFLOP", "% sgemm", "% int8", "% memory"
+)  # fmt: skip
+LOAD_NOTES = (
+    "A process that does nothing but count runs on every second core, at the same priority. x 1 thread: how many times "
+    "as long a sentence takes as with one thread beside the same load; below 1, threads still pay.",
+)
+LOAD_HEADINGS = ("list", "batch", "threads", "ms a sentence", "x 1 thread")
 
 
 def measure_decoding(bench):
-    """Yields a Table for each vocabulary, and with a peer another."""
+    """Yields a Table for each vocabulary, with a peer another, and one under load."""
     size = bench.size
-    packed, exact = pack(bench.params), pack(bench.params, exact=True)
+    packed = {precision: pack(bench.params, precision) for precision in PRECISIONS}
     sentences = random_sentences(BATCH * bench.n_threads, size.length, size.src_words)
     with threads(bench.n_threads) as each:
         for n_words in size.vocabularies:
-            both = (with_words(p, n_words) for p in (packed, exact))
-            task = Task(*both, sentences, size.length, size.n_sentences, each)
+            smaller = {precision: with_words(p, n_words) for precision, p in packed.items()}
+            task = Task(smaller, n_words, sentences, size.length, size.n_sentences, each)
             yield compare_variants(bench, task)
             if bench.torch:
                 yield decode_against_peer(bench, task, with_words(bench.params, n_words))
+            if bench.n_threads > 1 and n_words == size.vocabularies[0]:
+                yield compare_under_load(bench, task)
 
 
 def compare_variants(bench, task):
@@ -52,12 +66,13 @@ def compare_variants(bench, task):
 
 
 def variants(n_threads):
-    """The part of the grid of beams, batches, threads and lists that is measured."""
+    """The part of the grid of beams, batches, threads, lists and numbers that is measured."""
     alone = {1: (0, 100), 5: (0, 20, 50, 100, 200), 12: (0, 100)}
     grid = [Variant(beam, 1, n_threads, topn) for beam, topns in alone.items() for topn in topns]
-    grid += [Variant(5, 1, n_threads, topn, cold=True) for topn in (0, 100)]
-    grid += [Variant(5, 1, n_threads, topn, exact=True) for topn in (0, 100)]
-    grid += [Variant(5, BATCH, n_threads, topn) for topn in (0, 100)]
+    grid += [Variant(5, 1, n_threads, topn, cold=False) for topn in (0, 100)]
+    grid += [Variant(5, 1, n_threads, topn, "float32") for topn in (0, 100)]
+    for precision in PRECISIONS:
+        grid += [Variant(5, BATCH, n_threads, topn, precision) for topn in (0, 100)]
     if n_threads > 1:
         grid += [Variant(5, batch, 1, topn) for batch in (1, BATCH) for topn in (0, 100)]
     return grid
@@ -65,24 +80,56 @@ def variants(n_threads):
 
 def sentence_cost(size, task, variant):
     """-> Cost."""
-    weights = (task.exact if variant.exact else task.packed).state.weights.w
-    n_listed = variant.n_listed(task.n_words)
-    return decoding_cost(Shape(size.embedding, size.hidden, task.length, variant.beam, n_listed, weights.itemsize))
+    n_listed, n_bytes = variant.n_listed(task.n_words), task.packed[variant.precision].softmax.w.itemsize
+    return decoding_cost(Shape(size.embedding, size.hidden, task.length, variant.beam, n_listed, n_bytes))
 
 
 def add_variant(table, bench, task, variant, seconds, full_seconds):
     """A row: seconds a sentence, of this variant and of the one with all words."""
     cost, limits, time = sentence_cost(bench.size, task, variant), bench.limits, median(seconds)
-    flops_share = cost.flops / time / limits.flops[variant.threads]
-    bytes_share = cost.nbytes / time / limits.bytes[variant.threads] if variant.batch == 1 else None
+    of_sgemm, of_int8 = (cost.flops / time / speed[variant.threads] for speed in (limits.flops, limits.int8))
+    in_memory = cost.nbytes / time / limits.bytes[variant.threads] if variant.batch == 1 else None
     n_listed = variant.n_listed(task.n_words)
     record = {
         "vocabulary": task.n_words, "list": variant.list_name, "list_words": n_listed, **variant._asdict(),
         "seconds_per_sentence": seconds.tolist(), "gain": ratios(full_seconds, seconds).tolist(),
-        "flops": cost.flops, "bytes": cost.nbytes, "share_of_sgemm": flops_share, "share_of_memory": bytes_share,
+        "flops": cost.flops, "bytes": cost.nbytes, "share_of_sgemm": of_sgemm, "share_of_int8": of_int8,
+        "share_of_memory": in_memory,
     }  # fmt: skip
     table.add(
         record, variant.list_name, f"{n_listed:,}", variant.beam, variant.batch, variant.threads,
         spread(1e3 * seconds), spread(ratios(full_seconds, seconds)) if variant.topn else "-",
-        number(cost.flops / 1e9), number(100 * flops_share), number(100 * bytes_share) if bytes_share else "-",
+        number(cost.flops / 1e9), number(100 * of_sgemm),
+        number(100 * of_int8) if variant.precision == "int8" else "-",
+        number(100 * in_memory) if in_memory else "-",
     )  # fmt: skip
+
+
+def compare_under_load(bench, task):
+    """The default number of threads against one, beside busy processes -> Table."""
+    n_busy = max(1, n_processors() // 2)
+    title = f"beside {n_busy} busy process{'es' * (n_busy > 1)}, {task.n_words:,} target words"
+    table = Table("decode", title, LOAD_HEADINGS, LOAD_NOTES)
+    grid = [Variant(5, batch, n, 100) for batch in (1, BATCH) for n in (1, bench.n_threads)]
+    with busy_processes(n_busy):
+        found = interleave({variant: decoder(task, variant) for variant in grid}, bench.n_repeats())
+    seconds = {variant: np.array(found[variant].seconds) / task.n_decoded(variant) for variant in grid}
+    for variant in grid:
+        times = ratios(seconds[variant], seconds[variant._replace(threads=1)])
+        record = {**variant._asdict(), "busy": n_busy, "times_one_thread": times.tolist()}
+        record["seconds_per_sentence"] = seconds[variant].tolist()
+        text = spread(times) if variant.threads > 1 else "-"
+        table.add(record, variant.list_name, variant.batch, variant.threads, spread(1e3 * seconds[variant]), text)
+    return table
+
+
+@contextlib.contextmanager
+def busy_processes(n):
+    """Within it, n processes keep a core busy each."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()

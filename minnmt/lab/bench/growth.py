@@ -59,9 +59,9 @@ def axis_points(axis, usual, size):
 def point_decoder(bench, packed, point):
     """A function that decodes a few sentences, one after the other, all threads sharing each."""
     sentences = random_sentences(N_SENTENCES, point.length, bench.size.src_words)
-    packed = with_words(packed, point.n_words)
-    task = Task(packed, packed, sentences, point.length, N_SENTENCES)
-    return decoder(task, Variant(point.beam, 1, bench.n_threads, point.topn))
+    packed = {packed.precision: with_words(packed, point.n_words)}
+    task = Task(packed, point.n_words, sentences, point.length, N_SENTENCES)
+    return decoder(task, Variant(point.beam, 1, bench.n_threads, point.topn, *packed, cold=False))
 
 
 def axis_table(bench, axis, label, points, found):
@@ -70,7 +70,7 @@ def axis_table(bench, axis, label, points, found):
     fixed = {"vocabulary": f"{size.vocabularies[0]:,} target words", "length": f"{size.length} words", "beam": "beam 5"}
     rest = ", ".join(text for name, text in fixed.items() if name != axis)
     table = Table(
-        "growth", f"by {axis}; {rest}, one sentence at a time, {bench.n_threads} threads",
+        "growth", f"by {axis}; {rest}, one sentence at a time, {bench.n_threads} threads, known words",
         (label, "list", "ms a sentence"), (f"{LISTS}; top-100 where nothing else is said.",),
     )  # fmt: skip
     for (value, name), point in points.items():

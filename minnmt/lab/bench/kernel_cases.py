@@ -20,10 +20,20 @@ from ...nn.attention import (
 )
 from ...nn.functions import add_rows
 from ...nn.gru import gru_gates, gru_gates_backward
-from ...nn.list_softmax import list_logits
 from ...nn.softmax import softmax_nll, softmax_nll_backward
-from ...search.packed import few_rows, in_panels, stacked
-from ...search.stages import attend, best_words, gru_cell, read_sentences, readout
+from ...search.desks import reading_desk, step_desk
+from ...search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, make_rows, product
+from ...search.stages import (
+    Source,
+    State,
+    annotate,
+    attend,
+    best_words,
+    decoder_step,
+    gru_cell,
+    readout,
+    word_logits,
+)
 from ...text.batches import Batch
 from ...train.adam import adam, adam_rows
 from .yardstick import LIST_WORDS, Size, random_list
@@ -44,6 +54,7 @@ class KernelCase(NamedTuple):
     arguments: tuple
     flops: float
     nbytes: float
+    precision: str = "float32"
 
 
 class Maker:
@@ -58,45 +69,59 @@ class Maker:
     def floats(self, *shape):
         return self.rng.standard_normal(shape, dtype=np.float32)
 
+    def weights(self, N, E):
+        """Random Weights of N outputs -> of each precision."""
+        W, b = self.floats(N, E), self.floats(N)
+        return {precision: make_rows(W, b, precision) for precision in PRECISIONS}
+
     def products(self):
-        """Few rows against weights; the plain function is BLAS."""
+        """Rows against packed weights."""
         for name, M, N, E in (
             ("softmax, a beam of 5", BEAM, self.V, self.E),
-            ("softmax, one row", 1, self.V, self.E),
-            ("state, a beam of 5", BEAM, 3 * self.H, self.H),
+            ("state, a beam of 5", BEAM, 3 * self.H + self.E, self.H),
+            ("state, 16 beams", 16 * BEAM, 3 * self.H + self.E, self.H),
         ):
-            product = stacked([self.floats(E, N)], [self.floats(N)])
-            x = in_panels(self.floats(M, E), len(product.W), product.W.shape[2])
-            for note, weights in (("", product.weights), (", 16 bits", product.in_16_bits().weights)):
-                arguments = (x, weights, product.b)
-                work = 2 * M * N * E, size_of(x, *weights, product.b) + 4 * M * N
-                yield KernelCase(few_rows, f"{name}, {N:,} x {E:,}{note}", arguments, *work)
-        M = LIST_WORDS * TOPN + 2
-        o, w, b = self.floats(BEAM, self.E), self.floats(M, self.E), self.floats(M)
-        arguments = (o, w, b, np.zeros(BEAM, int), np.full(BEAM, M))
-        work = 2 * BEAM * w.size, size_of(o, w, b) + 4 * BEAM * M
-        yield KernelCase(list_logits, f"a beam of 5, {M:,} words", arguments, *work)
+            x = self.floats(M, E)
+            for precision, rows in self.weights(N, E).items():
+                work = 2 * M * N * E, size_of(x, *rows.tiles[:3]) + 4 * M * N
+                yield KernelCase(product, f"{name}, {N:,} x {E:,}", (x, rows.tiles), *work, precision)
+        M, everything = LIST_WORDS * TOPN + 2, self.weights(self.V, self.E)["int8"]
+        ids = random_list(self.rng, M - 2, self.V)
+        tiles = everything.listed([ids]).weights.w.view(np.int32)
+        arguments = (everything.w.view(np.int32), ids, np.arange(M), tiles)
+        yield KernelCase(fill_tiles, f"a list of {M:,} words", arguments, 0, 2 * tiles.nbytes)
 
     def decoding(self):
-        """What a step does between its products."""
+        """Reading a sentence, and a step, whole and in parts."""
         H, C, E, S, P = self.H, self.C, self.E, self.S, self.P
-        inputs = self.floats(1, S, 6 * H)
-        product = stacked([self.floats(H, 3 * H)], [np.zeros(3 * H, np.float32)])
-        for note, u in (("", product.weights), (", 16 bits", product.in_16_bits().weights)):
-            arguments = (inputs, np.array([S]), u, u)
-            n_bytes = inputs.nbytes + 4 * S * C + S * 2 * u.w.nbytes  # the weights are read for every word
-            work = 4 * S * 3 * H * H + S * C * CELL, n_bytes
-            yield KernelCase(read_sentences, f"{S} words{note}", arguments, *work)
+        inputs, M = self.floats(1, S, 6 * H), LIST_WORDS * TOPN + 2
         s, word, context = self.floats(BEAM, H), self.floats(BEAM, P), self.floats(BEAM, P)
-        products = self.floats(BEAM, 3 * H + C)
-        cell = (word, products, s)
-        yield KernelCase(gru_cell, "a beam of 5", cell, s.size * CELL, 8 * s.nbytes)
-        memory = self.floats(1, S, C + P)
-        arguments = (products, np.zeros(BEAM, int), memory, np.array([S]), self.floats(C))
-        work = BEAM * S * (C * (TANH + 3) + 2 * P), size_of(memory, context) + BEAM * C * 4
-        yield KernelCase(attend, f"a beam of 5, {S} positions", arguments, *work)
-        o = self.floats(BEAM, E)
-        yield KernelCase(readout, "a beam of 5", (o, word, context), o.size * (TANH + 2), 4 * o.nbytes)
+        middle, products = self.floats(BEAM, 3 * H + C), self.floats(BEAM, P)
+        sentence, source = np.zeros(BEAM, int), Source(self.floats(1, S, C + P), np.array([S]), self.floats(C))
+        in_attention = BEAM * S * (C * (TANH + 3) + 2 * P), size_of(source.memory, context) + BEAM * C * 4
+        shapes = (3 * H, H), (C + P, C), (3 * H + C, H), (P, H), (M, E)
+        for (precision, u), (_, annotation), (_, to_middle), (_, to_state), (_, words) in zip(
+            *(self.weights(*shape).items() for shape in shapes)
+        ):
+            weights = EncoderWeights(u.tiles, u.tiles, annotation.tiles)
+            nbytes = inputs.nbytes + 4 * S * (2 * C + P) + S * 2 * u.w.nbytes + annotation.w.nbytes
+            flops = 4 * S * 3 * H * H + S * C * CELL + 2 * S * annotation.w.size
+            arguments = (inputs, np.array([S]), weights, reading_desk(inputs, weights))
+            yield KernelCase(annotate, f"{S} words", arguments, flops, nbytes, precision)
+            output = words.all_words(1)
+            o, logits = self.floats(BEAM, E), (2 * BEAM * M * E, size_of(words.w) + 4 * BEAM * (E + M))
+            yield KernelCase(word_logits, f"a beam of 5, {M:,} words", (o, sentence, output), *logits, precision)
+            weights = StepWeights(to_middle.tiles, to_state.tiles)
+            state = State(s, products)
+            desk = step_desk(BEAM, BEAM, state, source, weights, output)
+            arguments = (word, state, sentence, source, weights, output, np.zeros(BEAM, bool), BEAM, desk)
+            flops = 2 * BEAM * (3 * H + C + P) * H + logits[0] + in_attention[0]
+            nbytes = size_of(to_middle.w, to_state.w) + logits[1] + in_attention[1]
+            yield KernelCase(decoder_step, f"a beam of 5, {M:,} words", arguments, flops, nbytes, precision)
+        yield KernelCase(gru_cell, "a beam of 5", (word, middle, s), s.size * CELL, 8 * s.nbytes)
+        yield KernelCase(attend, f"a beam of 5, {S} positions", (middle, sentence, source), *in_attention)
+        work = BEAM * E * (TANH + 2), 16 * BEAM * E
+        yield KernelCase(readout, "a beam of 5", (products, word, context, H), *work)
 
     def choosing(self):
         """The best words of a beam, the lists of sentences."""

@@ -14,12 +14,12 @@ def measure_kernels(bench):
     """Yields one Table."""
     table = Table(
         "kernels", "each kernel against its plain function, on one thread",
-        ("kernel", "work", "us", "plain, us", "x plain", "GFLOP/s", "GB/s", "limit, us", "of it, %"),
+        ("kernel", "work", "numbers", "us", "plain, us", "x plain", "GFLOP/s", "GB/s", "limit, us", "of it, %"),
         (
             "The limit is the roofline: the time that operations (at the speed of sgemm) or bytes (at that of memory) "
             "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory: more than "
-            "100 % are possible. tanh and exp count as 20 and 15 operations. few_rows' plain function is BLAS: x @ w.T "
-            "after a conversion to float32 where weights have 16 bits.",
+            "100 % are possible. tanh and exp count as 20 and 15 operations. Products in 8 bits have a limit of their "
+            "own; their plain functions multiply whole numbers as float32, with BLAS.",
         ),
     )  # fmt: skip
     if reading_mode():
@@ -36,14 +36,15 @@ def add_case(table, case, bench):
     n_calls = {name: calls_for(ROUND, call) for name, call in sides.items()}
     found = interleave({name: many_calls(sides[name], n_calls[name]) for name in sides}, bench.n_repeats())
     kernel, plain = (np.array(found[name].seconds) / n_calls[name] for name in sides)
-    limit = bench.limits.least_seconds(case.flops, case.nbytes)
+    limit = bench.limits.least_seconds(case.flops, case.nbytes, precision=case.precision)
     record = {
-        "kernel": case.kernel.__name__, "work": case.shape, "flops": case.flops, "bytes": case.nbytes,
+        "kernel": case.kernel.__name__, "work": case.shape, "precision": case.precision,
+        "flops": case.flops, "bytes": case.nbytes,
         "seconds": kernel.tolist(), "plain_seconds": plain.tolist(), "limit_seconds": limit,
         "share_of_limit": limit / median(kernel),
     }  # fmt: skip
     table.add(
-        record, case.kernel.__name__, case.shape, spread(1e6 * kernel), spread(1e6 * plain),
+        record, case.kernel.__name__, case.shape, case.precision, spread(1e6 * kernel), spread(1e6 * plain),
         spread(ratios(plain, kernel)), number(case.flops / median(kernel) / 1e9) if case.flops else "-",
         number(case.nbytes / median(kernel) / 1e9), number(1e6 * limit), number(100 * limit / median(kernel)),
     )  # fmt: skip

@@ -1,13 +1,12 @@
-"""Ways to decode: beam, batch, threads and list, and functions that do it."""
+"""Ways to decode: beam, batch, threads, list and numbers, and functions that do it."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 from ...search.batch_beam import batch_beam_search
 from ...search.beam import SearchSettings
+from ...search.desks import Team
 from ...search.fast import FastEngine
-from ...search.packed import Packed
-from ...threads import sharing
 from .yardstick import LIST_WORDS, random_lists
 
 BATCH = 16
@@ -20,13 +19,14 @@ class Variant(NamedTuple):
     batch: int  # 1: the threads share a sentence; more: each thread has so many of its own
     threads: int
     topn: int  # 0: all words
-    exact: bool = False  # no weights in 16 bits
-    cold: bool = False  # no word looked up before
+    precision: str = "int8"
+    cold: bool = True  # no word looked up before
 
     @property
     def list_name(self):
         name = f"top-{self.topn}" if self.topn else "full"
-        return name + (", float32" if self.exact else "") + (", new words" if self.cold else "")
+        numbers = "" if self.precision == "int8" else f", {self.precision}"
+        return name + numbers + ("" if self.cold else ", known words")
 
     def n_listed(self, n_words):
         """How many of the vocabulary's n_words the softmax runs over."""
@@ -41,16 +41,12 @@ class Variant(NamedTuple):
 class Task(NamedTuple):
     """What is decoded."""
 
-    packed: Packed
-    exact: Packed  # the same with no weights in 16 bits
+    packed: dict  # {precision: Packed}
+    n_words: int
     sentences: list
     length: int  # of each sentence and of its translation
     n_alone: int  # sentences that are decoded one by one
-    map: Callable = map  # in as many threads as variants have, for batches
-
-    @property
-    def n_words(self):
-        return len(self.packed.softmax.W)
+    map: Callable = map  # in as many threads as variants have
 
     def n_decoded(self, variant):
         return self.n_alone if variant.batch == 1 else variant.batch * variant.threads
@@ -61,28 +57,21 @@ def decoder(task, variant):
 
     It has an engine of its own, which keeps the products of the words it has met unless the variant is cold.
     """
-    engine = FastEngine(None, task.exact if variant.exact else task.packed)
+    engine = FastEngine(None, packed=task.packed[variant.precision])
     settings = SearchSettings(beam=variant.beam, max_length=task.length)
-    n = task.n_decoded(variant)
+    n, alone = task.n_decoded(variant), variant.batch == 1
     lists = random_lists(n, variant.topn, task.n_words)
+    team = Team(variant.threads if alone else 1)
+    each = map if alone or variant.threads == 1 else task.map
 
-    def begin():
+    def decode_batch(start):
+        batch = slice(start, start + variant.batch)
+        return batch_beam_search(task.sentences[batch], engine, settings, lists and lists[batch], team)
+
+    def decode():
         if variant.cold:
             engine.forget_words()
-
-    def decode(start, end):
-        return batch_beam_search(task.sentences[start:end], engine, settings, lists and lists[start:end])
-
-    def one_by_one():
-        begin()
-        with sharing(variant.threads):
-            return [decode(i, i + 1)[0][0] for i in range(n)]
-
-    def in_batches():
-        begin()
-        starts = range(0, n, variant.batch)
-        each = task.map if variant.threads > 1 else map
-        found = each(lambda i: decode(i, i + variant.batch), starts)
+        found = each(decode_batch, range(0, n, variant.batch))
         return [hypotheses[0] for batch in found for hypotheses in batch]
 
-    return one_by_one if variant.batch == 1 else in_batches
+    return decode

@@ -11,7 +11,6 @@ from types import ModuleType
 import numpy as np
 
 from ...model.parameters import init_parameters
-from ...nn.softmax import Softmax
 from ...search.cost import Limits
 from ...text.vocab import EOS, UNK
 
@@ -88,8 +87,7 @@ def make_network(size, n_words):
 
 def with_words(network, n_words):
     """Parameters, or the Packed ones of decoding -> the same with the first n_words target words; nothing is copied."""
-    softmax = Softmax(network.softmax.W[:n_words], network.softmax.b[:n_words])
-    return replace(network, trg_embedding=network.trg_embedding[:n_words], softmax=softmax)
+    return replace(network, trg_embedding=network.trg_embedding[:n_words], softmax=network.softmax.first(n_words))
 
 
 def random_sentences(n, length, n_words):

@@ -10,7 +10,7 @@ from ...model.directory import load_model
 from ...report.audit import audit, decode_both
 from ...report.coverage import ALL, negation_words
 from ...report.scores import Difference, bleu_difference
-from ...search.beam import SearchSettings
+from ...search.translate import Translator
 from ...search.unknown import Replacer
 from ..tables import Table
 from ..timing import ratios, spread
@@ -243,7 +243,9 @@ def audited(lab, name, origin):
     """An audit's numbers, without its sentences."""
     model, split, threads = lab.model(name), lab.split(name, "test"), lab.settings.threads
     selector = lab.selector(name, origin, TOPN)
-    decodings = decode_both(split.src, model, selector, SearchSettings(), n_threads=threads)
+    full = Translator(model, n_threads=threads)
+    listed = Translator(model, n_threads=threads, selector=selector, engine=full.engine)
+    decodings = decode_both(split.src, (full, listed))
     found = asdict(audit(split, decodings, model, selector, None, negation_words(), threads))
     listed, full = ([t.best for t in side] for side in (decodings.listed, decodings.full))
     found["against_full"] = bleu_difference(listed, full, split.trg)

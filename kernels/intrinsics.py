@@ -1,0 +1,243 @@
+"""What the compiler does not offer by itself: vectors as values, and numbers that several threads change.
+
+**Vectors.** The compiler vectorises loops over float32 by itself. It does not find the instruction that multiplies
+four 8-bit integers by four others and adds up, which is what the fast engine lives on (products.py). So a kernel may
+hold vectors in variables: sixteen float32, or sixteen int32, each of them a total, or before a product four int8. The
+array that a function is given decides which: float32, or int8.
+
+    load(array, i)    sixteen lanes, from array[i] on
+    spread(array, i)  array[i] in every lane; of int8, array[i] to array[i + 3]
+    fill(array, n)    the number n in every lane
+    dot(total, w, x)  in each lane total + w x; of int8, total + w0 x0 + w1 x1 + w2 x2 + w3 x3, with w read as unsigned
+    store(array, i, total)  into float32, from array[i] on
+
+**Threads.** `board` is an array of int64 that several threads look at (team.py).
+
+    peek(board, i)            board[i], and all that was written before it was
+    poke(board, i, n)         board[i] = n, after all that was written before
+    add(board, i, n)          board[i] += n, undivided
+    swap(board, i, old, new)  board[i] = new if it is old, undivided -> was it?
+    pause()                   what a loop that waits should do; give_way() lets another thread have the core
+
+Nothing here checks an index. Notebook 08.
+"""
+
+import os
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+LANES = 16
+
+# Processors with an instruction for `dot` of 8-bit integers: what LLVM calls their feature, how people call it, the
+# instruction, and how many lanes it takes at once. Others do without: the answer is the same, and slower than float32.
+INSTRUCTIONS = (
+    ("avx512vnni", "AVX-512 VNNI", "llvm.x86.avx512.vpdpbusd.512", 16),
+    ("avxvnni", "AVX-VNNI", "llvm.x86.avx512.vpdpbusd.256", 8),
+    ("i8mm", "ARM I8MM", "llvm.aarch64.neon.usdot.v4i32.v16i8", 4),
+)
+
+
+def find_instruction():
+    """-> the row of INSTRUCTIONS that this processor has, or None."""
+    named = config.CPU_FEATURES  # Numba can be told to compile for another processor
+    features = named.split(",") if named is not None else llvm.get_host_cpu_features().flatten().split(",")
+    return next((row for row in INSTRUCTIONS if f"+{row[0]}" in features), None)
+
+
+INSTRUCTION = find_instruction()
+
+I8, I32, I64, F32 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
+
+
+class Vector(types.Type):
+    """Numba's type of sixteen lanes of one kind of number."""
+
+    def __init__(self, lane):
+        self.lane = lane
+        super().__init__(f"Vector({lane})")
+
+
+@register_model(Vector)
+class VectorModel(models.PrimitiveModel):
+    """In a register."""
+
+    def __init__(self, manager, vector):
+        super().__init__(manager, vector, ir.VectorType(F32 if vector == FLOATS else I32, LANES))
+
+
+INTEGERS, FLOATS = Vector(types.int32), Vector(types.float32)
+
+
+def vector_of(array):
+    return FLOATS if array.dtype == types.float32 else INTEGERS
+
+
+def address(context, builder, kind, array, index, pointer):
+    """Of array[index], as a pointer of another type."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), pointer)
+
+
+def in_every_lane(builder, number):
+    """A number of LLVM -> a vector."""
+    vector = ir.VectorType(number.type, LANES)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), number, I32(0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(I32, LANES), [0] * LANES))
+
+
+@intrinsic
+def load(typing, array, index):
+    def code(context, builder, signature, arguments):
+        pointer = context.get_value_type(signature.return_type).as_pointer()
+        return builder.load(address(context, builder, array, *arguments, pointer), align=1)
+
+    return vector_of(array)(array, types.intp), code
+
+
+@intrinsic
+def spread(typing, array, index):
+    def code(context, builder, signature, arguments):
+        pointer = context.get_value_type(signature.return_type).element.as_pointer()
+        return in_every_lane(builder, builder.load(address(context, builder, array, *arguments, pointer), align=1))
+
+    return vector_of(array)(array, types.intp), code
+
+
+@intrinsic
+def fill(typing, array, number):
+    vector = vector_of(array)
+
+    def code(context, builder, signature, arguments):
+        return in_every_lane(builder, context.cast(builder, arguments[1], number, vector.lane))
+
+    return vector(array, number), code
+
+
+@intrinsic
+def dot(typing, total, w, x):
+    def code(context, builder, signature, arguments):
+        if total == FLOATS:
+            kind = arguments[0].type
+            fma = declare(builder, "llvm.fma.v16f32", kind, kind, kind, kind)
+            return builder.call(fma, [arguments[1], arguments[2], arguments[0]])
+        return (dot_by_instruction if INSTRUCTION else dot_by_bytes)(builder, *arguments)
+
+    return total(total, w, x), code
+
+
+def declare(builder, name, result, *arguments):
+    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)
+
+
+def dot_by_instruction(builder, total, w, x):
+    """The processor's instruction, as often as it takes for sixteen lanes."""
+    _, _, name, width = INSTRUCTION
+    part, four = ir.VectorType(I32, width), ir.VectorType(I8, 4 * width)
+    operand = four if name.startswith("llvm.aarch64") else part
+    instruction = declare(builder, name, part, part, operand, operand)
+
+    def lanes(vector, numbers):
+        return builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(I32, len(numbers)), numbers))
+
+    found = total
+    for first in range(0, LANES, width):
+        here = list(range(first, first + width))
+        parts = [lanes(vector, here) for vector in (total, w, x)]
+        done = builder.call(instruction, [parts[0], *(builder.bitcast(p, operand) for p in parts[1:])])
+        if width == LANES:
+            return done
+        wide = lanes(done, [i % width for i in range(LANES)])
+        choice = [LANES + i if i in here else i for i in range(LANES)]
+        found = builder.shuffle_vector(found, wide, ir.Constant(ir.VectorType(I32, LANES), choice))
+    return found
+
+
+def dot_by_bytes(builder, total, w, x):
+    """Shifts and multiplications that every processor has."""
+
+    def number(n):
+        return ir.Constant(total.type, [n] * LANES)
+
+    for byte in range(4):
+        unsigned = builder.and_(builder.lshr(w, number(8 * byte)), number(255))
+        signed = builder.ashr(builder.shl(x, number(24 - 8 * byte)), number(24))
+        total = builder.add(total, builder.mul(unsigned, signed))
+    return total
+
+
+@intrinsic
+def store(typing, array, index, total):
+    def code(context, builder, signature, arguments):
+        *place, lanes = arguments
+        floats = ir.VectorType(F32, LANES)
+        lanes = lanes if total == FLOATS else builder.sitofp(lanes, floats)
+        builder.store(lanes, address(context, builder, array, *place, floats.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, total), code
+
+
+# Numbers that several threads change
+
+
+@intrinsic
+def peek(typing, board, i):
+    def code(context, builder, signature, arguments):
+        return builder.load_atomic(address(context, builder, board, *arguments, I64.as_pointer()), "acquire", 8)
+
+    return types.int64(board, types.intp), code
+
+
+@intrinsic
+def poke(typing, board, i, n):
+    def code(context, builder, signature, arguments):
+        *place, number = arguments
+        builder.store_atomic(number, address(context, builder, board, *place, I64.as_pointer()), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(board, types.intp, types.int64), code
+
+
+@intrinsic
+def add(typing, board, i, n):
+    def code(context, builder, signature, arguments):
+        *place, number = arguments
+        builder.atomic_rmw("add", address(context, builder, board, *place, I64.as_pointer()), number, "acq_rel")
+        return context.get_dummy_value()
+
+    return types.void(board, types.intp, types.int64), code
+
+
+@intrinsic
+def swap(typing, board, i, old, new):
+    def code(context, builder, signature, arguments):
+        *place, expected, number = arguments
+        where = address(context, builder, board, *place, I64.as_pointer())
+        found = builder.cmpxchg(where, expected, number, "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
+
+    return types.boolean(board, types.intp, types.int64, types.int64), code
+
+
+@intrinsic
+def pause(typing):
+    def code(context, builder, signature, arguments):
+        if "x86" in builder.module.triple:
+            builder.call(declare(builder, "llvm.x86.sse2.pause", ir.VoidType()), [])
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+@intrinsic
+def give_way(typing):
+    def code(context, builder, signature, arguments):
+        if os.name == "posix":
+            builder.call(declare(builder, "sched_yield", I32), [])
+        return context.get_dummy_value()
+
+    return types.void(), code

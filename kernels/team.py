@@ -1,0 +1,85 @@
+"""Threads that share the work on one batch: the leader divides each stage into parts, and whoever is early takes more.
+
+The leader runs the search, and stage after stage names a round on the board. The others help: they look for a new
+round and claim parts of it, each thread beginning elsewhere, so that it finds the weights it read the last time in its
+own cache. The leader claims parts as well, until none is left, and then waits for those that others have begun. It
+never waits for a thread that has not begun: a helper that the system keeps from running costs nothing but its help.
+
+Waiting is a short loop, and after that it gives way to any other process. A helper that waits in vain leaves. A leader
+that has to wait long (the system took the core from a helper at work) sends the helpers away.
+
+A round is a number that only grows: how many rounds there were, how many rows take part, which stage. A part is
+claimed by writing the round beside it, if an earlier one is there: so a helper that wakes up late can claim nothing.
+Notebook 08.
+"""
+
+from .intrinsics import add, give_way, pause, peek, poke, swap
+from .jit import device_function
+
+ROUND, DONE, ENDED = 0, 8, 16  # places on the board, each in a line of the cache of its own
+CLAIMS = 24
+ROW_BITS, STAGE_BITS = 28, 4
+SHORT, LONG = 2_000, 20_000  # turns of waiting: before giving way, and before a helper leaves
+
+
+@device_function
+def begin_round(board, stage, n_rows):
+    """The leader names a stage -> the round."""
+    count = (board[ROUND] >> (ROW_BITS + STAGE_BITS)) + 1
+    poke(board, DONE, 0)
+    this = (count << (ROW_BITS + STAGE_BITS)) | (n_rows << STAGE_BITS) | stage
+    poke(board, ROUND, this)
+    return this
+
+
+@device_function
+def stage_of(this):
+    return this & ((1 << STAGE_BITS) - 1)
+
+
+@device_function
+def rows_of(this):
+    return (this >> STAGE_BITS) & ((1 << ROW_BITS) - 1)
+
+
+@device_function
+def claim(board, this, part):
+    """-> is the part ours?"""
+    before = peek(board, CLAIMS + part)
+    return before < this and swap(board, CLAIMS + part, before, this)
+
+
+@device_function
+def part_done(board):
+    add(board, DONE, 1)
+
+
+@device_function
+def wait_for_helpers(board, n_parts):
+    """Until all parts are done; if that takes long, the helpers are sent away."""
+    turns = 0
+    while peek(board, DONE) < n_parts:
+        turns += 1
+        if turns < SHORT:
+            pause()
+        else:
+            poke(board, ENDED, 1)
+            give_way()
+
+
+@device_function
+def next_round(board, last):
+    """A helper waits for another round than the last -> the round; 0: it may leave."""
+    turns = 0
+    while turns < LONG:
+        if peek(board, ENDED) != 0:
+            return 0
+        this = peek(board, ROUND)
+        if this != last:
+            return this
+        turns += 1
+        if turns < SHORT:
+            pause()
+        else:
+            give_way()
+    return 0

@@ -1,0 +1,123 @@
+"""Where the compiled engine works: memory that is laid out once for a batch, and threads that help with it.
+
+Several threads may work at one desk (kernels/team.py): the one that runs the search, and those of a Team, who take over
+parts of its work. In reading mode there are no desks. Notebook 08.
+"""
+
+import contextlib
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled import find_kernel, reading_mode
+from ..threads import thread_pool
+from .packed import TILE
+
+LONGEST_LEAVE = 128  # how often a team does without help, at most, after it came late
+
+
+class ReadingDesk(NamedTuple):
+    """For `annotate` of B sentences of S words."""
+
+    board: np.ndarray  # where threads meet
+    h: np.ndarray  # (B,S,C)
+    memory: np.ndarray  # (B,S,C+3H+E)
+    rows: np.ndarray  # (B*S,C+) annotations as they are multiplied
+    scale: np.ndarray  # (B*S) of these
+    shift: np.ndarray  # (B*S)
+
+
+class StepDesk(NamedTuple):
+    """For `decoder_step` with R rows at most."""
+
+    board: np.ndarray
+    sentence: np.ndarray  # (R)
+    ending: np.ndarray  # (R)
+    s1: np.ndarray  # (R,H)
+    s: np.ndarray  # (R,H)
+    state_rows: np.ndarray  # (R,H+) states as they are multiplied
+    word_rows: np.ndarray  # (R,E+) readouts
+    scale: np.ndarray  # (R) of either
+    shift: np.ndarray  # (R)
+    middle: np.ndarray  # (R,3H+C)
+    products: np.ndarray  # (R,3H+E)
+    alpha: np.ndarray  # (R,S)
+    context: np.ndarray  # (R,3H+E)
+    o: np.ndarray  # (R,E)
+    logits: np.ndarray  # (R,M)
+    places: np.ndarray  # (R,n)
+    logps: np.ndarray  # (R,n)
+
+
+def reading_desk(inputs, weights):
+    """inputs (B,S,6H), EncoderWeights -> ReadingDesk."""
+    if reading_mode():
+        return None
+    (B, S), C, annotation = inputs.shape[:2], inputs.shape[2] // 3, weights.annotation
+    rows, scale, shift = as_multiplied(B * S, annotation), floats(B * S), np.empty(B * S, np.int32)
+    board = make_board(max(2, len(annotation.w)))  # two directions, or parts of the weights
+    return ReadingDesk(board, floats(B, S, C), floats(B, S, len(annotation.bias)), rows, scale, shift)
+
+
+def step_desk(R, n, state, source, weights, output):
+    """State, Source, StepWeights, Output of a batch; R rows at most, n best words of each -> StepDesk."""
+    if reading_mode():
+        return None
+    H, P, (B, S) = state.s.shape[1], state.products.shape[1], source.memory.shape[:2]
+    E, M = P - 3 * H, int(output.sizes.max())
+    return StepDesk(
+        make_board(max(len(weights.middle.w), len(weights.state.w), R, B * (M // TILE + 1))),
+        np.empty(R, np.int64), np.empty(R, bool), floats(R, H), floats(R, H),
+        as_multiplied(R, weights.state), as_multiplied(R, output.weights), floats(R), np.empty(R, np.int32),
+        floats(R, len(weights.middle.bias)), floats(R, P), floats(R, S), floats(R, P), floats(R, E), floats(R, M),
+        np.empty((R, n), np.int64), floats(R, n),
+    )  # fmt: skip
+
+
+def floats(*shape):
+    return np.empty(shape, np.float32)
+
+
+def as_multiplied(n_rows, weights):
+    """Rows to be multiplied with Weights: as wide as theirs, and of their kind."""
+    w = weights.w
+    return np.empty((n_rows, w.shape[1] * (w.shape[2] // TILE)), w.dtype)
+
+
+def make_board(most_parts):
+    """Where threads say what they do; `most_parts` of a stage, or more."""
+    return np.zeros(find_kernel("team.CLAIMS") + most_parts, np.int64)
+
+
+class Team:
+    """Threads that help the one that runs the search, for a batch at a time.
+
+    If help came so late that the search had to wait for it, because another process has the core, the team does without
+    for a while, twice as long each time.
+    """
+
+    def __init__(self, n_threads):
+        self.n_threads, self.pool = n_threads, None
+        self.leave, self.next_leave = 0, 1
+
+    @contextlib.contextmanager
+    def helping(self, work, *arguments):
+        """Within it, other threads run the helper `work`, "file.function" in kernels/; the last argument is a desk."""
+        if self.n_threads == 1 or self.leave:
+            self.leave = max(0, self.leave - 1)
+            yield
+            return
+        helper, board, ended = find_kernel(work), arguments[-1].board, find_kernel("team.ENDED")
+        self.pool = self.pool or thread_pool(self.n_threads - 1)
+        for me in range(1, self.n_threads):
+            self.pool.submit(helper, *arguments, me, self.n_threads)
+        try:
+            yield
+        finally:
+            late = board[ended] != 0
+            board[ended] = 1
+            self.leave = self.next_leave if late else 0
+            self.next_leave = min(2 * self.next_leave, LONGEST_LEAVE) if late else max(1, self.next_leave // 2)
+
+
+ALONE = Team(1)
