@@ -5,6 +5,8 @@ parts of its work. In reading mode there are no desks. Notebook 08.
 """
 
 import contextlib
+import ctypes
+import os
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ from ..compiled import find_kernel, reading_mode
 from ..threads import thread_pool
 from .packed import TILE
 
+SCHED_GETCPU = getattr(ctypes.CDLL(None), "sched_getcpu", None) if os.name == "posix" else None
 LONGEST_LEAVE = 128  # how often a team does without help, at most, after it came late
 
 
@@ -108,9 +111,9 @@ class Team:
             yield
             return
         helper, board, ended = find_kernel(work), arguments[-1].board, find_kernel("team.ENDED")
-        self.pool = self.pool or thread_pool(self.n_threads - 1)
+        self.pool, core = self.pool or thread_pool(self.n_threads - 1), current_core()
         for me in range(1, self.n_threads):
-            self.pool.submit(helper, *arguments, me, self.n_threads)
+            self.pool.submit(help_elsewhere, core, helper, *arguments, me, self.n_threads)
         try:
             yield
         finally:
@@ -121,3 +124,16 @@ class Team:
 
 
 ALONE = Team(1)
+
+
+def help_elsewhere(core, helper, *arguments):
+    """Run a helper in this thread, on another core than the leader's: left alone, Linux may well keep both on one."""
+    others = os.sched_getaffinity(os.getpid()) - {core} if core is not None else None
+    if others:
+        os.sched_setaffinity(0, others)  # of this thread
+    helper(*arguments)
+
+
+def current_core():
+    """Of this thread; None if the system does not tell."""
+    return SCHED_GETCPU() if SCHED_GETCPU and hasattr(os, "sched_setaffinity") else None
