@@ -103,10 +103,11 @@ def test_threads_may_share_an_engine(rng):
 
 
 @with_kernels
-def test_in_8_bits_a_translation_does_not_depend_on_its_batch(rng):
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_translation_does_not_depend_on_its_batch(rng, precision):
     params = random_parameters(rng, dtype=np.float32)
     sentences, settings = draw_sentences(rng, 30), SearchSettings(beam=3, n_best=3, max_length=8)
-    engine = FastEngine(params, "int8")
+    engine = FastEngine(params, precision)
     together = batch_beam_search(sentences, engine, settings)
     for sentence, found in zip(sentences, together):
         (alone,) = batch_beam_search([sentence], engine, settings)
