@@ -13,7 +13,7 @@ from .functions import LOW, ZERO, exp, softmax, tanh
 from .gates import gated
 from .jit import device_function, helper, kernel
 from .products import PART, TILE, multiply_part, n_inputs, n_parts, round_row
-from .team import begin_round, claim, next_round, part_done, rows_of, stage_of, wait_for_helpers
+from .team import PATIENCE, begin_round, claim, next_round, part_done, rows_of, stage_of, wait_for_helpers
 
 READ, ANNOTATE = range(2)  # stages of the encoder, each in parts
 MIDDLE, ATTEND, STATE, WORDS, BEST = range(5)  # of a step
@@ -65,7 +65,7 @@ def share_reading(inputs, lengths, weights, desk, stage):
         if claim(desk.board, this, part):
             reading_part(inputs, lengths, weights, desk, stage, part)
             part_done(desk.board)
-    wait_for_helpers(desk.board, n)
+    wait_for_helpers(desk.board, n, PATIENCE * len(desk.rows))
 
 
 @helper
@@ -152,7 +152,7 @@ def decoder_step(word, state, sentence, source, weights, output, ending, n, desk
                 if shared:
                     part_done(desk.board)
         if shared:
-            wait_for_helpers(desk.board, parts)
+            wait_for_helpers(desk.board, parts, PATIENCE * N)
     return desk.s[:N], desk.products[:N], desk.alpha[:N], desk.places[:N, :n], desk.logps[:N, :n]
 
 

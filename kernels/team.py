@@ -19,7 +19,8 @@ from .jit import device_function
 ROUND, DONE, ENDED = 0, 8, 16  # places on the board, each in a line of the cache of its own
 CLAIMS = 24
 ROW_BITS, STAGE_BITS = 28, 4
-SHORT, LONG = 2_000, 20_000  # turns of waiting: before giving way, and before a helper leaves
+SHORT, LONG = 2_000, 20_000  # turns of waiting: before a thread gives way, and before a helper leaves
+PATIENCE = 100  # turns of giving way, for a row of hypotheses, before a leader finds that help comes late
 
 
 @device_function
@@ -55,7 +56,7 @@ def part_done(board):
 
 
 @device_function
-def wait_for_helpers(board, n_parts):
+def wait_for_helpers(board, n_parts, patience):
     """Until all parts are done; if that takes long, the helpers are sent away."""
     turns = 0
     while peek(board, DONE) < n_parts:
@@ -63,8 +64,9 @@ def wait_for_helpers(board, n_parts):
         if turns < SHORT:
             pause()
         else:
-            poke(board, ENDED, 1)
             give_way()
+        if turns == SHORT + patience:
+            poke(board, ENDED, 1)
 
 
 @device_function
