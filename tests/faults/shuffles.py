@@ -29,7 +29,7 @@ def translate(run, lines, *options):
 
 
 def other_ways(run, lines, seed, n_ways, topn):
-    """Yields (engine, all options, translations in the order of the lines): random orders, batches, threads, engines."""
+    """Yields (engine, all options, translations in the order of the lines): in random orders, batches, threads."""
     rng = np.random.default_rng(seed)
     for i in range(n_ways):
         order = rng.permutation(len(lines))
