@@ -51,7 +51,7 @@ def annotate(inputs, lengths, weights, desk):
     share_reading(inputs, lengths, weights, desk, READ)
     h, rows = desk.h.reshape(B * S, C), desk.rows
     for i in range(B * S):
-        desk.scale[i], desk.shift[i] = round_row(h[i], weights.annotation[3], rows[i])
+        desk.scale[i], desk.shift[i] = round_row(h[i], weights.annotation.levels, rows[i])
     share_reading(inputs, lengths, weights, desk, ANNOTATE)
     return desk.h, desk.memory
 
@@ -101,12 +101,12 @@ def read(inputs, lengths, u, way, h):
     B, S, H = h.shape[0], h.shape[1], h.shape[2] // 2
     order = np.argsort(-lengths, kind="mergesort")  # the longest first
     state, products = np.zeros((B, H), np.float32), np.empty((B, 3 * H), np.float32)
-    rows, scale, shift = np.empty((B, n_inputs(u)), u[0].dtype), np.empty(B, np.float32), np.empty(B, np.int32)
+    rows, scale, shift = np.empty((B, n_inputs(u)), u.w.dtype), np.empty(B, np.float32), np.empty(B, np.int32)
     for step in range(S):
         i = step if way == 0 else S - 1 - step
         n = 0
         while n < B and lengths[order[n]] > i:
-            scale[n], shift[n] = round_row(state[n], u[3], rows[n])
+            scale[n], shift[n] = round_row(state[n], u.levels, rows[n])
             n += 1
         for part in range(n_parts(u)):
             multiply_part(rows[:n], scale, shift, u, part, products[:n])
@@ -134,15 +134,15 @@ def decoder_step(word, state, sentence, source, weights, output, ending, n, desk
         if stage == MIDDLE:
             for i in range(N):
                 cell(word[i], state.products[i], state.s[i], desk.s1[i])
-                desk.scale[i], desk.shift[i] = round_row(desk.s1[i], weights.middle[3], desk.state_rows[i])
+                desk.scale[i], desk.shift[i] = round_row(desk.s1[i], weights.middle.levels, desk.state_rows[i])
         elif stage == STATE:
             for i in range(N):
                 cell(desk.context[i], desk.middle[i], desk.s1[i], desk.s[i])
-                desk.scale[i], desk.shift[i] = round_row(desk.s[i], weights.state[3], desk.state_rows[i])
+                desk.scale[i], desk.shift[i] = round_row(desk.s[i], weights.state.levels, desk.state_rows[i])
         elif stage == WORDS:
             for i in range(N):
                 read_out(desk.products[i], word[i], desk.context[i], H, desk.o[i])
-                desk.scale[i], desk.shift[i] = round_row(desk.o[i], output.weights[3], desk.word_rows[i])
+                desk.scale[i], desk.shift[i] = round_row(desk.o[i], output.weights.levels, desk.word_rows[i])
         parts = parts_of_step(stage, N, weights, output, desk)
         shared = parts >= FEW_PARTS and (stage != BEST or desk.logits.shape[1] >= FEW_WORDS)
         this = begin_round(desk.board, stage, N) if shared else 0
@@ -246,13 +246,13 @@ def read_out(products, word, context, H, o):
 def word_logits(o, sentence, output):
     """Neighbours that have one list share the reading of its weights."""
     N, M, weights = len(o), 0, output.weights
-    rows = np.empty((N, n_inputs(weights)), weights[0].dtype)
+    rows = np.empty((N, n_inputs(weights)), weights.w.dtype)
     scale, shift = np.empty(N, np.float32), np.empty(N, np.int32)
     for b in range(len(output.sizes)):
         M = max(M, output.sizes[b])
     logits = np.full((N, M), LOW, np.float32)
     for i in range(N):
-        scale[i], shift[i] = round_row(o[i], weights[3], rows[i])
+        scale[i], shift[i] = round_row(o[i], weights.levels, rows[i])
     for part in range(n_lists(sentence, output) * n_list_parts(output)):
         words_part(rows, scale, shift, sentence, output, part, logits)
     return logits

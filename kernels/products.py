@@ -37,10 +37,10 @@ def product(x, weights):
     - ten totals are in registers, none of which waits for another.
     """
     M, width = len(x), n_inputs(weights)
-    rows, scale, shift = np.empty((M, width), weights[0].dtype), np.empty(M, np.float32), np.empty(M, np.int32)
-    out = np.empty((M, len(weights[2])), np.float32)
+    rows, scale, shift = np.empty((M, width), weights.w.dtype), np.empty(M, np.float32), np.empty(M, np.int32)
+    out = np.empty((M, len(weights.bias)), np.float32)
     for i in range(M):
-        scale[i], shift[i] = round_row(x[i], weights[3], rows[i])
+        scale[i], shift[i] = round_row(x[i], weights.levels, rows[i])
     for part in range(n_parts(weights)):
         multiply_part(rows, scale, shift, weights, part, out)
     return out
