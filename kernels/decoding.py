@@ -9,7 +9,7 @@ minnmt/search/stages.py. Notebook 08.
 import numpy as np
 
 from .attention import add_scaled, energy
-from .functions import LOW, ZERO, exp, softmax, tanh
+from .functions import LOW, ZERO, exp, largest_of, softmax, tanh
 from .gates import gated
 from .jit import device_function, helper, kernel
 from .products import PART, TILE, multiply_part, n_inputs, n_parts, round_row
@@ -19,6 +19,7 @@ READ, ANNOTATE = range(2)  # stages of the encoder, each in parts
 MIDDLE, ATTEND, STATE, WORDS, BEST = range(5)  # of a step
 FEW_PARTS = 4  # fewer are not worth a meeting
 FEW_WORDS = 4096  # to choose the best of
+RUN = 256  # logits that are looked at together
 
 
 # The two cells
@@ -297,7 +298,7 @@ def words_part(rows, row_scale, shift, sentence, output, part, logits):
 
 @kernel
 def best_words(logits, sizes, ending, n):
-    """The n best are kept while the largest is looked for; then one more pass, and no probability is written."""
+    """One pass over memory: a run of logits stays in the cache for all that is done to it, and few hold a best word."""
     N = len(sizes)
     words, logps = np.empty((N, n), np.int64), np.empty((N, n), np.float32)
     for i in range(N):
@@ -310,10 +311,17 @@ def best_of_row(row, ending, words, logps):
     """One row of best_words."""
     words[:] = 0
     logps[:] = LOW
-    keep_best(row, words, logps)
-    largest, total = logps[0], ZERO
-    for j in range(len(row)):
-        total += exp(row[j] - largest)
+    largest, total = LOW, ZERO
+    for begin in range(0, len(row), RUN):
+        run = row[begin : begin + RUN]
+        high = largest_of(run)
+        if high > largest:
+            total *= exp(largest - high)
+            largest = high
+        for j in range(len(run)):
+            total += exp(run[j] - largest)
+        if high > logps[len(logps) - 1]:
+            keep_best(run, begin, words, logps)
     if ending:
         words[:] = 0
         logps[:] = LOW
@@ -324,13 +332,13 @@ def best_of_row(row, ending, words, logps):
 
 
 @device_function
-def keep_best(row, words, values):
-    """The best of a row, best first, into words and values, whose values are all -inf before."""
+def keep_best(run, begin, words, values):
+    """The best so far, best first, are in words and values; put those of a run in, whose first word is `begin`."""
     K = len(words)
-    for j in range(len(row)):
-        if row[j] > values[K - 1]:
+    for j in range(len(run)):
+        if run[j] > values[K - 1]:
             k = K - 1
-            while k > 0 and row[j] > values[k - 1]:
+            while k > 0 and run[j] > values[k - 1]:
                 words[k], values[k] = words[k - 1], values[k - 1]
                 k -= 1
-            words[k], values[k] = j, row[j]
+            words[k], values[k] = begin + j, run[j]

@@ -53,6 +53,29 @@ def exp(x):
     return (ONE + r + r * r * p) * power
 
 
+# The bits of a float32 below its sign. The compiler vectorises the maximum of whole numbers, but not that of floats,
+# where it matters on which side a nan stands. Floats are in the order of their bits; negative ones in reverse.
+MAGNITUDE = np.int32(0x7FFFFFFF)
+
+
+@device_function
+def largest_of(x):
+    """The largest number; a nan above all others."""
+    bits, most = x.view(np.int32), np.int32(-(2**31))
+    for i in range(len(bits)):
+        most = max(most, np.int32(bits[i] ^ ((bits[i] >> np.int32(31)) & MAGNITUDE)))
+    return np.int32(most ^ ((most >> np.int32(31)) & MAGNITUDE)).view(np.float32)
+
+
+@device_function
+def largest_magnitude(x):
+    """Without its sign; a nan above all others."""
+    bits, most = x.view(np.int32), np.int32(0)
+    for i in range(len(bits)):
+        most = max(most, np.int32(bits[i] & MAGNITUDE))
+    return np.int32(most).view(np.float32)
+
+
 @device_function
 def softmax(x, largest):
     """In place, with the largest of the numbers -> the sum of all exp(x - largest)."""

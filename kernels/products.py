@@ -10,7 +10,7 @@ The plain function is in minnmt/search/packed.py. Notebook 08.
 
 import numpy as np
 
-from .functions import ZERO
+from .functions import ZERO, largest_magnitude
 from .intrinsics import LANES, dot, fill, load, spread, store
 from .jit import device_function, kernel
 
@@ -95,17 +95,14 @@ def round_row(x, levels, rounded):
         for e in range(E):
             rounded[e] = x[e]
         return np.float32(1), np.int32(0)
-    largest = total = ZERO
-    for e in range(E):
-        largest = max(largest, abs(x[e]))
-        total += x[e]
+    largest = largest_magnitude(x)
     inverse = np.float32(levels) / largest if largest > ZERO else ZERO
     whole = np.int32(0)
     for e in range(E):
         number = np.int32(np.rint(x[e] * inverse))
         rounded[e] = number
         whole += number
-    return largest / np.float32(levels) + ZERO * total, np.int32(-ZERO_POINT * whole)  # a nan stays one
+    return largest / np.float32(levels), np.int32(-ZERO_POINT * whole)
 
 
 @device_function
