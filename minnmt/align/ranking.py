@@ -90,6 +90,17 @@ class Ranking:
     def _probabilities(self):
         return probabilities(self.counts, "source"), probabilities(self.counts, "target")
 
+    def needed(self, src_ids):
+        """(Vt) for every target id the smallest n that brings it into a sentence's list: 0 always, inf never."""
+        needed = np.full(self.counts.n_trg, np.inf)
+        for src_id in dict.fromkeys(src_ids):
+            ids, probs = self.candidates.row(src_id)
+            allowed = probs >= np.float32(self.min_prob)
+            ids, ranks = ids[allowed], np.arange(1, len(ids) + 1)[allowed]
+            needed[ids] = np.minimum(needed[ids], ranks)
+        needed[: len(always_words(self.counts.n_trg, self.frequent))] = 0
+        return needed
+
     def list_size(self, src_ids):
         """How many target words a sentence's list has."""
         selector = Selector(best_candidates(self.counts, self.n, self.by, self.min_prob), self.frequent)

@@ -22,6 +22,20 @@ class Shape(NamedTuple):
     recurrent_bytes: int = 4  # of a weight that is read again for every word
 
 
+def step_cost(shape):
+    """Of one step with a full beam: the products of the decoder and the attention, and of the softmax -> two Costs.
+
+    The second is `n_words` times the same: a row of the output layer, and its bias. Bytes: what is read once for all
+    hypotheses, though each has its own attention.
+    """
+    E, H, C = shape.embedding, shape.hidden, 2 * shape.hidden
+    step = 3 * H * H + (3 * H + C) * H + E * H
+    attention = (shape.length + 1) * (C + 3 * H + E)
+    softmax = shape.n_words * E
+    rest = Cost(2 * shape.beam * (step + attention), shape.recurrent_bytes * step + 4 * attention)
+    return rest, Cost(2 * shape.beam * softmax, 4 * (softmax + shape.n_words))
+
+
 def decoding_cost(shape):
     """Operations of the matrix products, and bytes of weights and annotations read when the sentence is alone.
 
