@@ -4,6 +4,7 @@
 written down is in inspect.py and report/. Notebook 07.
 """
 
+from copy import copy
 from functools import cached_property
 from typing import NamedTuple
 
@@ -54,6 +55,12 @@ class Ranking:
     def __init__(self, counts, n, by="source", min_prob=0.0, frequent=0):
         self.counts, self.n, self.by, self.min_prob, self.frequent = counts, n, by, min_prob, frequent
         self.candidates = best_candidates(counts, counts.n_trg, by)
+
+    def with_n(self, n):
+        """The same ranking, of which another number is let through."""
+        other = copy(self)
+        other.n = n
+        return other
 
     def links(self, src_id, trg_id=None):
         """The Links of a source word: with its n best candidates, best first, or with one target word, if there are."""

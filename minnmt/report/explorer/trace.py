@@ -7,12 +7,13 @@ A Variant says what the sentence is translated with: a model, and the counts tha
 """
 
 import base64
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...align.ranking import Ranking
-from ...errors import UserError
+from ...errors import UserError, quoted
 from ...model.directory import Model
 from ...search.beam import SearchSettings
 from ...search.cost import Shape, step_cost
@@ -26,6 +27,7 @@ MOST_UNITS = 200  # of a sentence
 MOST_VALUES = 96  # of a vector that are drawn
 MOST_STEPS = 150  # whose vectors are drawn: those of the full translation, then of those that most n lead to
 EXACT, CLOSE = 2e-6, 5e-5  # what is kept may be off by this share: on the way of a translation, and elsewhere
+SURROGATE = re.compile("[\ud800-\udfff]")  # what the shell hands over of bytes that are no text
 VECTORS = ("y", "gates1", "cand1", "s1", "c", "gates2", "cand2", "s", "o")
 
 
@@ -92,6 +94,9 @@ def trace(sentence, variant, forced=()):
 
 
 def check(sentence, units):
+    """Can the page show it?"""
+    if SURROGATE.search(sentence):
+        raise UserError(f"the sentence {quoted(sentence)} is not UTF-8 text")
     if not units:
         raise UserError("the sentence is blank: give one with a word in it")
     if len(units) > MOST_UNITS:
