@@ -18,7 +18,7 @@ from ..divergence import SCORES, find_divergences
 SHORTEST, LONGEST = 5, 14  # units
 N_LINES = 80  # that are looked at
 LACKS = "The list lacks a word that the full translation has."
-SHIFTS = "No word is missing, and yet the list changes the translation: only the scores are others."
+SHIFTS = "No word is missing, and yet the list changes the translation: fewer words compete, so the scores change."
 BEAM = "Greedy search, a beam of one, would translate this differently."
 ORDER = "The order changes: attention jumps back and forth."
 PIECES = "A word of this sentence is cut into several units."

@@ -2,12 +2,13 @@
 
 GET / is the page. POST /trace takes {"sentence": ..., "n": ..., "forced": [ids], "variant": ...} as JSON and answers with
 the sentence's traces, or with {"error": a sentence} and a code of HTTP. Only 127.0.0.1 is listened on, and only requests
-that were addressed to it are answered, so that no page of another site can ask. Requests come one after the other.
+that were addressed to it are answered, so that no page of another site can ask. One question is answered at a time.
 """
 
 import json
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
 
 from ...errors import UserError
 from ...files import reason
@@ -28,11 +29,13 @@ class Refused(Exception):
         self.code = code
 
 
-class Server(HTTPServer):
+class Server(ThreadingHTTPServer):
     """Serves a page's data and translates for it; use it in a `with`. `address` is where."""
 
+    daemon_threads = True
+
     def __init__(self, data, variants, port):
-        self.variants = variants
+        self.variants, self.one_at_a_time = variants, Lock()  # recording changes functions for all threads
         self.page = make_page({**data, "served": True}).html.encode("utf-8")
         try:
             super().__init__((HOST, port), Handler)
@@ -52,7 +55,8 @@ class Server(HTTPServer):
         chosen = [forced if i == which else () for i in range(len(variants))]
         if forced and max(forced) >= len(variants[which].model.trg.vocab):
             raise Refused(400, f"forced: the model has {len(variants[which].model.trg.vocab)} target words")
-        traces = [trace(sentence, variant, words) for variant, words in zip(variants, chosen)]
+        with self.one_at_a_time:
+            traces = [trace(sentence, variant, words) for variant, words in zip(variants, chosen)]
         record = {"source": sentence, "note": "", "traces": traces}
         return {"variants": [variant.record() for variant in variants], "sentence": record}
 

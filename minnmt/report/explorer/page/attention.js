@@ -9,8 +9,8 @@ function attentionView() {
     oninput: (event) => go({ threshold: Number(event.target.value) }) });
   return [
     el("div", { class: "controls" }, pathChoice(), el("label", { for: "threshold" }, `counting threshold ${threshold.toFixed(2)}`), slider),
-    el("p", { id: "counted" }, el("b", {}, `${counted.length} of ${cells.length} cells`), ` would be counted, with ${percent(weight / steps.length, 1)} of the attention: `,
-      el("span", { class: "formula" }, "count[f, e] += alpha, where alpha > threshold  (18)")),
+    el("p", { id: "counted" }, el("b", {}, `${counted.length} of ${cells.length} cells`), ` would be counted, with ${percent(weight / steps.length, 1)} of the attention.`),
+    el("p", { class: "formula" }, "count[f, e] += alpha, where alpha > threshold  (18)"),
     el("div", { class: "scroll" }, heatMap(tr, steps, words, threshold)),
     el("p", { class: "readout", id: "cell" }, "A row for every target word, darker is more; framed cells with a dot are counted. Point at a cell to read it."),
   ];

@@ -45,16 +45,13 @@ function mix(from, to, share) {
   return `rgb(${from.map((c, k) => Math.round(c + (to[k] - c) * x)).join(",")})`;
 }
 
-// x in -1 .. 1: orange below 0, blue above
-function signed(x) { return mix(rgb("paper"), rgb(x < 0 ? "orange" : "blue"), Math.sqrt(Math.abs(x))); }
-
-// A vector as a strip of cells; unit: the value of the strongest colour.
+// A vector as a strip of cells, orange below 0 and blue above; unit: the value of the strongest colour.
 function strip(name, about, packed, width, unit = 1) {
   const { size, values } = unpack(packed);
   const wide = width / values.length, poles = { below: rgb("orange"), above: rgb("blue"), zero: rgb("paper") };
   const cells = values.map((x, k) => mark("rect", {
     x: (k * wide).toFixed(2), y: 24, width: (wide + 0.3).toFixed(2), height: 20,
-    fill: mix(poles.zero, x < 0 ? poles.below : poles.above, Math.sqrt(Math.abs(x) / unit)),
+    fill: mix(poles.zero, x < 0 ? poles.below : poles.above, (Math.abs(x) / unit) ** 0.7),
   }, tip(`${name}[${k}] = ${x.toFixed(2)}`)));
   const part = values.length < size ? `, the first ${values.length} of ${size}` : "";
   return picture(width, 54, `${name}: ${about}, ${size} numbers`,

@@ -9,7 +9,7 @@ const SOURCE_STAGES = [
       + (at.trace.unknown.length ? "Units that it does not know are read as UNK." : "All of them are known."),
     draw: (at) => [el("div", { class: "scroll" }, el("table", {}, el("tr", {}, ["unit", "id", ""].map((name) => el("th", { class: "left" }, name))),
       at.trace.units.map((unit, i) => el("tr", {}, el("td", { class: "left" }, sourceWord(i)), el("td", { class: "left" }, String(at.trace.ids[i])),
-        el("td", {}, at.trace.unknown.includes(i) ? "unknown, read as UNK" : "")))))],
+        el("td", { class: "left" }, at.trace.unknown.includes(i) ? "unknown, read as UNK" : "")))))],
   },
   {
     name: "encoder", about: () => "an annotation per unit",
@@ -124,27 +124,27 @@ function drawSoftmax(at) {
 }
 
 function drawChoice(at) {
-  const [kept, pruned] = at.search.rounds[at.t - 1] ?? [[], []];
+  const [kept, pruned] = at.search.rounds[at.t - 1] ?? [[], []], most = roomFor() > 600 ? 8 : 4;
   const row = (state) => (node) => {
     const words = at.trace.way(node).map((each) => at.trace.spell(at.trace.word(each))), ended = at.trace.word(node) === EOS;
-    return el("tr", {}, el("td", {}, at.trace.logp(node, at.which, at.n).toFixed(3)), el("td", {}, at.trace.score(node, at.which, at.n).toFixed(4)),
-      el("td", { class: "left" }, node === at.node ? "goes on to win" : state === "kept" ? ended ? "ended" : "kept" : "dropped"),
-      el("td", {}, `${words.length > 7 ? "\u2026 " : ""}${words.slice(-7, -1).join(" ")} `, wordButton(at.trace.word(node), node === at.node ? "now" : "")));
+    return el("tr", {}, el("td", { class: "left" }, `${words.length > most ? "\u2026 " : ""}${words.slice(-most, -1).join(" ")} `, wordButton(at.trace.word(node), node === at.node ? "now" : "")),
+      el("td", {}, at.trace.logp(node, at.which, at.n).toFixed(3)), el("td", {}, at.trace.score(node, at.which, at.n).toFixed(4)),
+      el("td", { class: "left" }, node === at.node ? "goes on to win" : state === "kept" ? ended ? "ended" : "kept" : "dropped"));
   };
   return [el("div", { class: "scroll" }, el("table", { class: "choice-table" },
-    el("tr", {}, ["sum of ln p", "score", "", "hypothesis"].map((name, k) => el("th", { class: k > 1 ? "left" : "" }, name))), kept.map(row("kept")), pruned.map(row("pruned"))))];
+    el("tr", {}, ["hypothesis", "sum of ln p", "score", ""].map((name, k) => el("th", { class: k % 3 === 0 ? "left" : "" }, name))), kept.map(row("kept")), pruned.map(row("pruned"))))];
 }
 
 // The best candidates of every source unit
 function drawRows(at) {
   const seen = new Set();
-  return el("div", { class: "scroll" }, el("table", {}, el("tr", {}, ["unit", "candidates", "brings", "the best of them"].map((name, k) => el("th", { class: k === 0 || k === 3 ? "left" : "" }, name))),
+  return el("div", { class: "scroll" }, el("table", {}, el("tr", {}, ["unit", "the best of them", "brings", "candidates"].map((name, k) => el("th", { class: k < 2 ? "left" : "" }, name))),
     at.trace.lists.counts.rows.map((row) => {
       const brings = row.ids.slice(0, row.ranks ? undefined : at.n).filter((word, k) => (row.ranks ? row.ranks[k] : k + 1) <= at.n && at.trace.listed(word, at.n));
       const first = brings.filter((word) => !seen.has(word)).length;
       brings.forEach((word) => seen.add(word));
-      return el("tr", {}, el("td", { class: "left" }, sourceWord(at.trace.ids.indexOf(row.id))), el("td", {}, many(row.size)),
-        el("td", {}, `${many(brings.length)}${first < brings.length ? `, ${many(first)} new` : ""}`), el("td", {}, brings.slice(0, 5).map((word) => wordButton(word))));
+      return el("tr", {}, el("td", { class: "left" }, sourceWord(at.trace.ids.indexOf(row.id))), el("td", { class: "left" }, brings.slice(0, roomFor() > 600 ? 6 : 3).map((word) => wordButton(word))),
+        el("td", {}, `${many(brings.length)}${first < brings.length ? `, ${many(first)} new` : ""}`), el("td", {}, many(row.size)));
     })));
 }
 

@@ -46,11 +46,11 @@ function treeWord(tr, node, x, y, won, grey) {
 function nodeText(tr, node, won, grey) {
   const p = Math.exp(tr.wordLogp(node, state.path, state.n)), total = tr.logp(node, state.path, state.n);
   const what = won ? "on the winner's path" : grey ? "dropped at once" : tr.word(node) === EOS ? "ended" : "kept";
-  return `${tr.spell(tr.word(node))}: p = ${p.toPrecision(3)}, sum of ln p = ${total.toFixed(3)}, score = ${tr.score(node, state.path, state.n).toFixed(4)}, ${what}`;
+  return `${tr.spell(tr.word(node))}: p = ${general(p, 3)}, sum of ln p = ${total.toFixed(3)}, score = ${tr.score(node, state.path, state.n).toFixed(4)}, ${what}`;
 }
 
 function endedTable(tr, ended, winner) {
   const rows = ended.map((node) => [tr.score(node, state.path, state.n), node]).sort((a, b) => b[0] - a[0]);
-  return el("div", { class: "scroll" }, el("table", { id: "ended" }, el("tr", {}, ["score", "translation, in units"].map((name) => el("th", {}, name))),
-    rows.map(([score, node]) => el("tr", {}, el("td", {}, score.toFixed(4)), el("td", { class: node === winner ? "good" : "" }, tr.way(node).slice(0, -1).map((at) => tr.spell(tr.word(at))).join(" "))))));
+  return el("div", { class: "scroll" }, el("table", { id: "ended" }, el("tr", {}, ["score", "translation, in units"].map((name, k) => el("th", { class: k ? "left" : "" }, name))),
+    rows.map(([score, node]) => el("tr", {}, el("td", {}, score.toFixed(4)), el("td", { class: node === winner ? "left good" : "left" }, tr.way(node).slice(0, -1).map((at) => tr.spell(tr.word(at))).join(" "))))));
 }

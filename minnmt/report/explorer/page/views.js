@@ -43,17 +43,17 @@ function where() {
 
 function costView() {
   const tr = trace(), { rest, word } = tr.cost, V = tr.variant.trg_words, K = tr.lists ? tr.listSize(state.n) : V, width = roomFor();
-  const pair = (title, unit, full, list, text) => el("div", {}, el("h3", {}, title), bars("", [
+  const pair = (title, full, list, text) => el("div", {}, el("h3", {}, title, tr.lists && `: ${(full / list).toFixed(1)} times less`), bars("", [
     { label: "all words", share: 1, text: text(full), look: "plain" },
-    ...(tr.lists ? [{ label: `list, n = ${state.n}`, share: list / full, text: `${text(list)}, ${(full / list).toFixed(1)} times less`, look: "list" }] : []),
-  ], width - (width > 700 ? 160 : 90), 140));
+    ...(tr.lists ? [{ label: `list, n = ${state.n}`, share: list / full, text: text(list), look: "list" }] : []),
+  ], width, 140));
   const total = (what, words) => rest[what] + words * word[what];
   return [
     el("p", { class: "prose" }, `One step of the search with ${tr.variant.beam} hypotheses. The rest of the network costs the same with every list; a list saves rows of the output layer.`),
-    pair("Rows of the output layer that are touched", "", V, K, (x) => many(x)),
-    pair("MFLOP of the softmax", "", V * word.flops, K * word.flops, (x) => (x / 1e6).toFixed(2)),
-    pair("MFLOP of the whole step", "", total("flops", V), total("flops", K), (x) => (x / 1e6).toFixed(2)),
-    pair("MB of weights and annotations read, the whole step", "", total("nbytes", V), total("nbytes", K), (x) => (x / 1e6).toFixed(2)),
+    pair("Rows of the output layer that are touched", V, K, (x) => many(x)),
+    pair("MFLOP of the softmax", V * word.flops, K * word.flops, (x) => (x / 1e6).toFixed(2)),
+    pair("MFLOP of the whole step", total("flops", V), total("flops", K), (x) => (x / 1e6).toFixed(2)),
+    pair("MB of weights and annotations read, the whole step", total("nbytes", V), total("nbytes", K), (x) => (x / 1e6).toFixed(2)),
     el("p", { class: "shapes" }, `The rest of the network: ${(rest.flops / 1e6).toFixed(2)} MFLOP and ${(rest.nbytes / 1e6).toFixed(2)} MB a step, as much as ${many(Math.round(rest.flops / word.flops))} words of the softmax. `
       + "Counted from the shapes, as in lesson 08: matrix products, float32."),
   ];
@@ -80,7 +80,7 @@ function fillingPicture(tr, units, targets, counts, e) {
   const zero = rgb("paper"), one = rgb("blue"), text = { light: colour("ink"), dark: colour("paper") };
   const last = counts[counts.length - 1].map((row) => row.reduce((sum, x) => sum + x, 0) || 1);
   return picture(left + wide * units.length + 4, top + high * targets.length + 4, `counts after epoch ${tr.filling.epochs[e]}`,
-    units.map((unit, w) => mark("text", { x: left + w * wide + wide / 2, y: 28, "font-size": 16, "font-weight": 700, "text-anchor": "middle" }, short(shown(unit), wide / 9.5))),
+    units.map((unit, w) => mark("text", { x: left + w * wide + wide / 2, y: 28, "font-size": wide < 80 ? 13 : 17, "font-weight": 700, "text-anchor": "middle" }, short(shown(unit), wide / 9))),
     targets.map((target, k) => [
       spot(`target ${tr.spell(target)}`, `target-${target}`, () => askWord(target),
         mark("text", { class: "spot", x: left - 8, y: top + k * high + 22, "font-size": 16, "text-anchor": "end" }, short(tr.spell(target), 12))),

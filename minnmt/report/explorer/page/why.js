@@ -25,32 +25,30 @@ function verdict(tr, word, n) {
 }
 
 function linkTable(links, n, last, spell) {
-  const names = ["rank", "count", "p(trg|src)", "p(src|trg)", "rank back", last];
-  return el("div", { class: "scroll" }, el("table", { class: "links" }, el("tr", {}, names.map((name) => el("th", {}, name))),
-    links.map((link) => el("tr", {}, [link.rank, general(link.count, 6), general(link.pTrg, 4), general(link.pSrc, 4), link.back].map((x) => el("td", {}, String(x))),
-      el("td", {}, spell(link), link.below ? ` (below ${tr_min()})` : link.rank > n ? ` (beyond ${n})` : "")))));
+  const names = [last, "rank", "count", "p(trg|src)", "p(src|trg)", "rank back"];
+  return el("div", { class: "scroll" }, el("table", { class: "links" }, el("tr", {}, names.map((name, k) => el("th", { class: k ? "" : "left" }, name))),
+    links.map((link) => el("tr", {}, el("td", { class: "left" }, spell(link), link.below ? ` (below ${trace().limits.min_prob})` : link.rank > n ? ` (beyond ${n})` : ""), [link.rank, general(link.count, 6), general(link.pTrg, 4), general(link.pSrc, 4), link.back].map((x) => el("td", {}, String(x)))))));
 }
-
-function tr_min() { return trace().limits.min_prob; }
 
 function drawWhy() {
   const tr = trace(), box = byId("why"), asked = state.word !== null || state.source !== null;
   box.hidden = !asked;
+  document.body.classList.toggle("asked", asked);
   if (!asked) return;
-  byId("why-text").replaceChildren(...(state.word !== null ? whyWord(tr, state.word) : whySource(tr, state.source)).filter(Boolean));
+  byId("why-text").replaceChildren(...(state.word !== null ? whyWord(tr, state.word) : whySource(tr, state.source)).map((part) => el("div", {}, part)));
 }
 
 function whyWord(tr, word) {
   const title = el("h2", {}, tr.spell(word));
-  if (!tr.lists) return [title, el("p", {}, "There are no counts, so there is no list that it could be in."), probabilityHere(tr, word), forceButton(tr, word)];
+  if (!tr.lists) return [[title, el("p", {}, "There are no counts, so there is no list that it could be in.")], [probabilityHere(tr, word), forceButton(tr, word)]];
   const [inside, text] = verdict(tr, word, state.n), links = tr.links.get(word) ?? [];
   return [
-    title, el("p", { class: "verdict" }, el("b", { class: inside ? "good" : "bad" }, inside ? "In the list. " : "Not in the list. "), `${tr.spell(word)} (id ${word}): ${text}.`),
-    links.length > 0 && linkTable(links, state.n, "source", (link) => shown(link.row.unit)),
+    [title, el("p", { class: "verdict" }, el("b", { class: inside ? "good" : "bad" }, inside ? "In the list. " : "Not in the list. "), `${tr.spell(word)} (id ${word}): ${text}`),
     Number.isFinite(tr.need(word)) && tr.need(word) > 0 && el("p", { class: "need" }, `It is in from n = ${tr.need(word)} on; n is ${state.n} now. `,
       tr.need(word) >= tr.limits.least && tr.need(word) <= tr.limits.most && tr.need(word) !== state.n
         && el("button", { type: "button", onclick: () => go({ n: tr.need(word) }) }, `set n = ${tr.need(word)}`)),
-    probabilityHere(tr, word), forceButton(tr, word), otherWord(tr),
+    probabilityHere(tr, word), forceButton(tr, word)],
+    [links.length > 0 && linkTable(links, state.n, "source", (link) => shown(link.row.unit)), otherWord(tr)],
   ];
 }
 
@@ -60,8 +58,8 @@ function probabilityHere(tr, word) {
   const here = where(), k = here.step.best[0].indexOf(word);
   if (k < 0) return null;
   const p = Math.exp(here.step.best[1][k]);
-  const restricted = tr.lists && tr.listed(word, state.n) ? `, ${(p / here.kept).toPrecision(3)} with the list` : "";
-  return el("p", {}, `As word ${state.step} its probability is ${p.toPrecision(3)} with all words${restricted}.`);
+  const restricted = tr.lists && tr.listed(word, state.n) ? `, ${general(p / here.kept, 3)} with the list` : "";
+  return el("p", {}, `As word ${state.step} its probability is ${general(p, 3)} with all words${restricted}.`);
 }
 
 function forceButton(tr, word) {
@@ -84,12 +82,12 @@ function otherWord(tr) {
 
 function whySource(tr, i) {
   const title = el("h2", {}, shown(tr.units[i]));
-  if (!tr.lists) return [title, el("p", {}, "There are no counts, so it brings no candidates.")];
+  if (!tr.lists) return [[title, el("p", {}, "There are no counts, so it brings no candidates.")]];
   const row = tr.lists.counts.rows.find((each) => each.id === tr.ids[i]);
-  if (!row.size) return [title, el("p", {}, "It has no candidates: it was never linked with a target word.")];
+  if (!row.size) return [[title, el("p", {}, "It has no candidates: it was never linked with a target word.")]];
   const links = row.ids.slice(0, 20).map((word) => tr.links.get(word).find((link) => link.row === row));
   return [
-    title, el("p", {}, `source unit ${i + 1} (id ${tr.ids[i]})${tr.unknown.includes(i) ? ", unknown, read as UNK" : ""}: ${many(row.size)} candidates, of which it brings the first ${Math.min(state.n, row.size)}. The best 20:`),
+    [title, el("p", {}, `source unit ${i + 1} (id ${tr.ids[i]})${tr.unknown.includes(i) ? ", unknown, read as UNK" : ""}: ${many(row.size)} candidates, of which it brings the first ${Math.min(state.n, row.size)}. Its best ${links.length}:`)],
     linkTable(links, state.n, "target", (link) => wordButton(link.word)),
   ];
 }
