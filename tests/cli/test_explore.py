@@ -227,7 +227,7 @@ def test_ctrl_c_ends_the_server(tiny_run):
     assert "serving http://127.0.0.1:" in line
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == 130
-    assert process.stderr.read() == "error: interrupted\n"
+    assert process.stderr.read().strip() == "error: interrupted"
 
 
 def test_it_listens_nowhere_else():

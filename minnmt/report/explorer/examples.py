@@ -22,17 +22,19 @@ SHIFTS = "No word is missing, and yet the list changes the translation: fewer wo
 BEAM = "Greedy search, a beam of one, would translate this differently."
 ORDER = "The order changes: attention jumps back and forth."
 PIECES = "A word of this sentence is cut into several units."
-PLAIN = "A plain sentence: list and full vocabulary agree."
+PLAIN = "Nothing special happens here."
 
 
 def instructive(lines, variant, n=5):
     """Raw lines -> [(sentence, what it shows)], one for each thing to be seen as far as the text has it, the shortest."""
     model, chosen = variant.model, {}
     sized = [(len(model.src.units(line)), line) for line in dict.fromkeys(lines)]
-    lines = [line for size, line in sized if SHORTEST <= size <= LONGEST][:N_LINES] or [l for s, l in sized if s][:n]
+    lines = [line for size, line in sized if SHORTEST <= size <= LONGEST][:N_LINES]
+    if len(lines) < N_LINES:
+        lines += [line for size, line in sized if 0 < size < SHORTEST][: N_LINES - len(lines)]
     with reading():
         found = look_at(lines, variant)
-    for note in (LACKS, SHIFTS, BEAM, ORDER, PIECES, *[PLAIN] * n):
+    for note in (LACKS, SHIFTS, BEAM, ORDER, PIECES, *[PLAIN] * n, *[LACKS] * n, *[SHIFTS] * n):
         fitting = [line for line in lines if note in found[line] and line not in chosen]
         if fitting and len(chosen) < n:
             chosen[min(fitting, key=len)] = note

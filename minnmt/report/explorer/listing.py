@@ -94,7 +94,7 @@ def row_record(counts, back, src_id, ids, ranks):
     return {
         "id": int(src_id), "size": len(own), "sum": significant([weights.sum(dtype=np.float64)])[0], "ids": ids.tolist(),
         "ranks": None if len(ranks) == (ranks[-1] if len(ranks) else 0) else ranks.tolist(),  # None: 1, 2, 3, ...
-        "counts": significant(weights[places]), "back": [int(back[first + place]) for place in places],
+        "counts": significant(weights[places], 9), "back": [int(back[first + place]) for place in places],
     }  # fmt: skip
 
 

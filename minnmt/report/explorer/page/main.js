@@ -36,7 +36,7 @@ function settle() {
   state.step = within(state.step, 0, tr.path(state.path, state.n).length);
   state.stage = within(state.stage, 0, stagesOf(state.step).length - 1);
   if (state.epoch !== null && tr.filling) state.epoch = within(state.epoch, 0, tr.filling.epochs.length - 1);
-  if (!(state.view in VIEWS) || !VIEWS[state.view][2](tr)) state.view = "step";
+  if (!Object.hasOwn(VIEWS, state.view) || !VIEWS[state.view][2](tr)) state.view = "step";
   if (state.word !== null && tr.words[state.word] === undefined) state.word = null;
   if (state.source !== null && tr.units[state.source] === undefined) state.source = null;
 }
@@ -198,15 +198,10 @@ function copyLink() {
 
 // Light and dark
 
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  try { localStorage.setItem("minnmt-theme", theme); } catch { /* no storage here */ }
-}
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 
-function firstTheme() {
-  try { if (localStorage.getItem("minnmt-theme")) return localStorage.getItem("minnmt-theme"); } catch { /* no storage here */ }
-  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}
+function setTheme(theme) { document.documentElement.dataset.theme = theme; }
+function preferredTheme() { return prefersDark.matches ? "dark" : "light"; }
 
 // With `explore --serve`: other sentences, another n, a forced word
 
@@ -264,7 +259,8 @@ function pickSentences() {
 }
 
 function begin() {
-  setTheme(firstTheme());
+  setTheme(preferredTheme());
+  prefersDark.addEventListener("change", () => { setTheme(preferredTheme()); render(); });
   readAddress();
   settle();
   pickSentences();
