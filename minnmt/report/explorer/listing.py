@@ -28,7 +28,7 @@ def mass_by_n(probs, needed, ns):
     """probs (Vt) of a step -> (ns) the probability that the list of each n keeps."""
     places = np.minimum(needed, ns[-1] + 1).astype(np.int64)  # those beyond the slider last
     sums = np.cumsum(np.bincount(places, weights=probs, minlength=ns[-1] + 2))
-    return np.minimum(sums[ns[0] : ns[-1] + 1], 1.0)  # float32 probabilities may add up to a little more
+    return np.minimum(sums[ns], 1.0)  # float32 probabilities may add up to a little more
 
 
 def changes(mass, ns, asked, tolerance):
@@ -44,15 +44,17 @@ def changes(mass, ns, asked, tolerance):
     return found
 
 
-def best_words(logps, needed, most_n):
-    """logps (Vt), the n that each word needs -> ids of all words that are among the best for some n, best first.
+def best_words(logps, needed, least, most):
+    """logps (Vt), the n that each word needs -> ids of all words that are among the best for an n from least to most,
+    or without any list; best first.
 
     A word is not, if as many better ones are in every list that has it.
     """
+    needed = np.maximum(needed, least)
     every = np.argsort(-logps, kind="stable")
     best = set(every[:N_WORDS].tolist())
     smallest = []  # what the best words so far need: the smallest numbers, negative, the largest of them first
-    for word in every[needed[every] <= most_n].tolist():
+    for word in every[needed[every] <= most].tolist():
         if len(smallest) < N_WORDS:
             heapq.heappush(smallest, -needed[word])
         elif needed[word] < -smallest[0]:

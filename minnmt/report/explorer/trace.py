@@ -8,6 +8,7 @@ A Variant says what the sentence is translated with: a model, and the counts tha
 
 import base64
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +23,7 @@ from . import listing
 from .recorder import Recorder
 
 SLIDER = 5, 500  # the smallest and the largest n
+EVERY_N = 28  # units up to which every n is searched; for longer sentences some of them
 NEGLIGIBLE = 1e-5  # probability of new words in a list that changes no search: scores differ by less
 MOST_UNITS = 200  # of a sentence
 MOST_VALUES = 96  # of a vector that are drawn
@@ -41,12 +43,6 @@ class Variant:
     settings: SearchSettings = field(default_factory=SearchSettings)
     epochs: list = field(default_factory=list)  # (number, Counts) of single epochs
 
-    @property
-    def ns(self):
-        """All values that n can take."""
-        n, (least, most) = self.ranking.n, SLIDER
-        return range(min(n, least), max(n, most) + 1)
-
     def record(self):
         """For the page."""
         params, counts = self.model.params, self.ranking and self.ranking.counts
@@ -56,8 +52,18 @@ class Variant:
         chosen = None
         if self.ranking:
             chosen = {name: getattr(self.ranking, name) for name in ("n", "by", "min_prob", "frequent")}
-            chosen |= {"least": self.ns[0], "most": self.ns[-1], "threshold": counts.info.get("threshold")}
+            chosen["threshold"] = counts.info.get("threshold")
         return {"name": self.name, **sizes, **search, "lists": chosen}
+
+
+def stops(n, n_units):
+    """The values that n can take: `n` is one; with a long sentence, not all of the larger ones."""
+    least, most = min(n, SLIDER[0]), max(n, SLIDER[1])
+    if n_units <= EVERY_N:
+        fine = range(least, SLIDER[1])
+    else:
+        fine = [*range(least, 50), *range(50, 100, 2), *range(100, 200, 5), *range(200, SLIDER[1], 10)]
+    return sorted({n, *fine, *range(SLIDER[1], most, 50), most})
 
 
 def trace(sentence, variant, forced=()):
@@ -67,14 +73,15 @@ def trace(sentence, variant, forced=()):
     check(sentence, units)
     src_ids = model.src.vocab.encode(units)
     recorder = Recorder(src_ids, model.params, variant.settings, tuple(forced))
-    needed, searches = None, []
+    needed, searches, ns = None, [], stops(variant.ranking.n, len(units)) if variant.ranking else [0]
     with recorder.watching():
         full = recorder.search()
         if variant.ranking:
             needed = variant.ranking.needed([*src_ids, EOS])
             needed[list(forced)] = 0
-            searches = search_each_n(recorder, needed, variant.ns)
+            searches = search_each_n(recorder, needed, ns)
     tree = Tree(recorder, by_importance(full, searches, variant))
+    ways = ways_by_n(full, searches, ns)
     record = {
         "source": sentence, "units": [*units, "eos"], "ids": [*src_ids, EOS], "forced": list(map(int, forced)),
         "unknown": [i for i, word in enumerate(src_ids) if word == UNK],
@@ -86,9 +93,10 @@ def trace(sentence, variant, forced=()):
         },
         "filling": listing.filling_record(variant.epochs, units, src_ids),
     }  # fmt: skip
-    add_words(record, recorder, tree, needed, variant)
+    add_words(record, recorder, tree, needed, ways)
     if variant.ranking:
-        record["lists"] = lists_record(record, recorder, tree, full, needed, searches, variant)
+        record["lists"] = lists_record(record, recorder, tree, needed, searches, variant, ns)
+        record["lists"]["mass"] = mass_record(recorder, tree, full, needed, searches, ns)
     record["words"] = spell(record, model.trg.vocab)
     return record
 
@@ -107,9 +115,10 @@ def check(sentence, units):
 
 def search_each_n(recorder, needed, ns):
     """Search with the list of every n -> [(the first n of it, Search)]: one for every way that the search takes."""
-    found, new = [], np.inf
+    found, new, last = [], np.inf, 0
     for n in ns:
-        new += recorder.most[needed == n].sum()
+        new += recorder.most[(needed > last) & (needed <= n)].sum()
+        last = n
         if new < NEGLIGIBLE:
             continue  # every step has the same probabilities as before
         search, new = recorder.search(np.flatnonzero(needed <= n)), 0.0
@@ -123,7 +132,7 @@ def by_importance(full, searches, variant):
     if not searches:
         return [full]
     begins = [n for n, _ in searches]
-    widths = np.diff([*begins, variant.ns[-1] + 1])
+    widths = np.diff([*begins, max(SLIDER[1], variant.ranking.n) + 1])
     asked = np.searchsorted(begins, variant.ranking.n, side="right") - 1
     order = sorted(range(len(searches)), key=lambda i: (i != asked, -widths[i]))
     return [full, *(searches[i][1] for i in order)]
@@ -182,30 +191,39 @@ def step_record(step, names):
     for name in names:
         value = getattr(step, name)
         record[name] = halves_packed(value) if name.startswith("gates") else packed(value)
-    record["energy"] = [round(float(e), 4) for e in step.energy[:, 0]]
-    record["alpha"] = [round(float(a), 6) for a in step.alpha[:, 0]]
+    record["energy"] = [round(float(e), 2) for e in step.energy[:, 0]]
+    record["alpha"] = [round(float(a), 5) for a in step.alpha[:, 0]]
     return record
 
 
 # Words, lists, cost
 
 
-def add_words(record, recorder, tree, needed, variant):
-    """Give every step the best words of its softmax: of all words and, for every n, of the list."""
+def ways_by_n(full, searches, ns):
+    """-> {words before a step: the smallest and the largest n whose translation comes by}: all n for the full one."""
+    found = {full.winner[:t]: (ns[0], ns[-1]) for t in range(len(full.winner))}
+    ends = [n - 1 for n, _ in searches[1:]] + [ns[-1]]
+    for (begin, search), end in zip(searches, ends):
+        for t in range(len(search.winner)):
+            least, most = found.get(search.winner[:t], (begin, end))
+            found[search.winner[:t]] = min(least, begin), max(most, end)
+    return found
+
+
+def add_words(record, recorder, tree, needed, ways):
+    """Give every step the best words of its softmax: of all words and, for every n that comes by, of the list."""
     needed = np.full(len(recorder.most), np.inf) if needed is None else needed
-    most = variant.ns[-1] if variant.ranking else 0
     for before in tree.told:
         logps = recorder.steps[before].logps[0]
-        ids = listing.best_words(logps, needed, most)
+        ids = listing.best_words(logps, needed, *ways[before])
         record["steps"][tree.numbers[before]]["best"] = [ids, [round(float(logps[i]), 6) for i in ids]]
 
 
-def lists_record(record, recorder, tree, full, needed, searches, variant):
+def lists_record(record, recorder, tree, needed, searches, variant, ns):
     """What changes with n."""
-    ns = variant.ns
     shown = {word for step in record["steps"].values() for word in step["best"][0]} | set(record["nodes"]["words"])
     return {
-        "sizes": listing.list_sizes(needed, ns), "mass": mass_record(recorder, tree, full, needed, searches, ns),
+        "ns": ns, "sizes": listing.list_sizes(needed, ns),
         "searches": [{"from": n, **tree.search_record(search)} for n, search in searches],
         "counts": listing.counts_record(variant.ranking, record["ids"], ns[-1], shown),
     }  # fmt: skip
@@ -217,7 +235,7 @@ def mass_record(recorder, tree, full, needed, searches, ns):
     ends = [n for n, _ in searches[1:]] + [ns[-1] + 1]
     for (begin, search), end in zip(searches, ends):
         for before in {words[:-1] for kept, pruned in search.rounds for words in [*kept, *pruned]}:
-            asked.setdefault(before, np.zeros(len(ns), bool))[begin - ns[0] : end - ns[0]] = True
+            asked.setdefault(before, np.zeros(len(ns), bool))[ns.index(begin) : bisect_left(ns, end)] = True
     found = {}
     for before, places in asked.items():
         mass = listing.mass_by_n(np.exp(recorder.steps[before].logps[0].astype(np.float64)), needed, ns)

@@ -15,7 +15,7 @@ from minnmt.compiled import reading
 from minnmt.errors import UserError
 from minnmt.report.audit import mass_kept
 from minnmt.report.explorer import listing
-from minnmt.report.explorer.trace import SLIDER, packed, trace
+from minnmt.report.explorer.trace import SLIDER, packed, stops, trace
 from minnmt.search.beam import beam_search
 from minnmt.search.cost import Shape, decoding_cost, step_cost
 from minnmt.text.batches import pad
@@ -92,6 +92,26 @@ def test_list_sizes_for_every_n(variant, options):
     assert record["lists"]["sizes"] == expected and len(set(expected)) > 1
 
 
+@pytest.mark.parametrize("n, n_units", [(100, 28), (100, 29), (1, 29), (777, 5), (99, 60)])
+def test_the_stops_of_the_slider(n, n_units):
+    found = stops(n, n_units)
+    assert n in found and found == sorted(set(found)) and found[0] == min(n, 5) and found[-1] == max(n, 500)
+    assert set(range(min(n, 5), 51)) < set(found) and max(np.diff(found)) <= 50
+    if n_units <= 28:
+        assert set(range(5, 501)) <= set(found)
+
+
+def test_a_long_sentence_is_exact_at_its_stops(variant):
+    sentence = SENTENCE * 6
+    found = json.loads(json.dumps(trace(sentence, variant)))
+    src = variant.model.src.ids(sentence)
+    assert len(src) > 28 and found["lists"]["ns"] == stops(1, len(src))
+    for n in (1, 3, 500):
+        with reading():
+            expected = beam_search(src, variant.model.params, variant.settings, listed(variant, src, n))[0]
+        assert words_of(found, search_at(found, n))[:-1] == expected.ids
+
+
 def test_needed_n_is_that_of_the_reasons(variant):
     src = [*variant.model.src.ids(SENTENCE), EOS]
     for ranking in (Ranking(variant.ranking.counts, 3, frequent=1), Ranking(variant.ranking.counts, 3, min_prob=0.1)):
@@ -135,10 +155,12 @@ def test_the_best_words_of_every_list_are_in_the_page(variant, record, n, rng):
     needed = rng.integers(1, 600, size=400).astype(float)
     needed[rng.random(400) < 0.2] = np.inf
     logps = rng.standard_normal(400)
-    ids = listing.best_words(logps, needed, 500)
+    ids = listing.best_words(logps, needed, 5, 500)
+    few = listing.best_words(logps, needed, n, n)
     best = [word for word in np.argsort(-logps) if needed[word] <= n][: listing.N_WORDS]
     assert [word for word in ids if needed[word] <= n][: listing.N_WORDS] == best
     assert ids[: listing.N_WORDS] == np.argsort(-logps)[: listing.N_WORDS].tolist() and len(ids) < 200
+    assert [word for word in few if needed[word] <= n][: listing.N_WORDS] == best and len(few) <= 2 * listing.N_WORDS
 
 
 def test_vectors_are_packed_to_a_hundredth(rng):

@@ -29,7 +29,7 @@ function settle() {
   state.sentence = within(state.sentence, 0, page.sentences.length - 1);
   state.variant = within(state.variant, 0, page.variants.length - 1);
   const tr = trace(), limits = tr.limits;
-  state.n = limits ? within(state.n ?? limits.n, limits.least, limits.most) : null;
+  state.n = limits ? tr.stop(Number.isFinite(state.n) ? Math.round(state.n) : limits.n) : null;
   if (!limits) state.path = "full";
   else if (state.path !== "full") state.path = "list";
   state.threshold = Math.min(Math.max(Number.isFinite(state.threshold) ? state.threshold : limits?.threshold ?? 0.1, 0), 0.5);
@@ -99,7 +99,7 @@ function drawLists() {
   byId("no-lists").textContent = tr.lists ? "" : "This model has no counts, so there are no candidate lists; all words compete. python cli.py align makes counts.";
   if (!tr.lists) return;
   const slider = byId("n"), facts = tr.compare(state.n), size = tr.listSize(state.n);
-  Object.assign(slider, { min: tr.limits.least, max: tr.limits.most, step: 1 });
+  Object.assign(slider, { min: tr.lists.ns[0], max: tr.lists.ns.at(-1), step: 1 });
   slider.value = state.n;
   slider.setAttribute("aria-valuetext", `n = ${state.n}, ${size} words in the list`);
   byId("n-value").textContent = state.n;
@@ -239,9 +239,9 @@ async function force(word) {
 
 async function anyN(event) {
   event.preventDefault();
-  const n = Number(byId("n-exact").value), limits = trace().limits;
+  const n = Number(byId("n-exact").value);
   if (!Number.isInteger(n) || n < 1) return;
-  if (n >= limits.least && n <= limits.most) return go({ n });
+  if (trace().lists.ns.includes(n)) return go({ n });
   const sentence = await askServer({ sentence: trace().source, n, forced: trace().forced, variant: state.variant });
   if (sentence !== null) go({ sentence, n });
 }
@@ -264,7 +264,7 @@ function begin() {
   readAddress();
   settle();
   pickSentences();
-  byId("n").addEventListener("input", (event) => go({ n: Number(event.target.value) }));
+  byId("n").addEventListener("input", (event) => go({ n: trace().stop(Number(event.target.value), Number(event.target.value) > state.n) }));
   byId("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); render(); });
   byId("why-close").addEventListener("click", () => go({ word: null, source: null }));
   byId("copy").addEventListener("click", copyLink);

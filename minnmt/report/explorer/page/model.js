@@ -42,7 +42,13 @@ class Trace {
   need(word) { return this.always(word) ? 0 : this.needs.get(word) ?? Infinity; }
   listed(word, n) { return this.need(word) <= n; }
   spell(word) { return shown(this.words[word] ?? `word ${word}`); }
-  listSize(n) { return this.lists.sizes[n - this.limits.least]; }
+  listSize(n) { return this.lists.sizes[this.lists.ns.indexOf(n)]; }
+
+  // The n that there is nearest to this one, going up or down.
+  stop(n, up = false) {
+    const ns = this.lists.ns;
+    return (up ? ns.find((each) => each >= n) : ns.findLast((each) => each <= n)) ?? (n < ns[0] ? ns[0] : ns.at(-1));
+  }
 
   // Searches: "full" over all words, "list" over the list of n.
   search(which, n) {

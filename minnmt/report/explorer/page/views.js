@@ -119,7 +119,7 @@ function sidesView() {
 }
 
 function sideBox(tr) {
-  const n = tr.limits ? Math.max(tr.limits.least, Math.min(tr.limits.most, state.n)) : state.n;
+  const n = tr.lists ? tr.stop(state.n) : state.n;
   const line = (path) => tr.path(path, n).slice(0, -1).map((node) => tr.spell(tr.word(node))).join(" ");
   const facts = tr.lists ? tr.compare(n) : null;
   return el("div", {}, el("h2", {}, tr.variant.name), el("p", {}, el("b", {}, "all words: "), line("full")),

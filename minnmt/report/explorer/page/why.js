@@ -45,8 +45,8 @@ function whyWord(tr, word) {
   return [
     [title, el("p", { class: "verdict" }, el("b", { class: inside ? "good" : "bad" }, inside ? "In the list. " : "Not in the list. "), `${tr.spell(word)} (id ${word}): ${text}`),
     Number.isFinite(tr.need(word)) && tr.need(word) > 0 && el("p", { class: "need" }, `It is in from n = ${tr.need(word)} on; n is ${state.n} now. `,
-      tr.need(word) >= tr.limits.least && tr.need(word) <= tr.limits.most && tr.need(word) !== state.n
-        && el("button", { type: "button", onclick: () => go({ n: tr.need(word) }) }, `set n = ${tr.need(word)}`)),
+      tr.stop(tr.need(word), true) >= tr.need(word) && tr.stop(tr.need(word), true) !== state.n
+        && el("button", { type: "button", onclick: () => go({ n: tr.stop(tr.need(word), true) }) }, `set n = ${tr.stop(tr.need(word), true)}`)),
     probabilityHere(tr, word), forceButton(tr, word)],
     [links.length > 0 && linkTable(links, state.n, "source", (link) => shown(link.row.unit)), otherWord(tr)],
   ];
