@@ -30,7 +30,7 @@ class Port(click.IntRange):
     help=f"Serve the page on 127.0.0.1 instead, and translate what is typed there. [default port: {PORT}; 0: any]",
 )  # fmt: skip
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
-@click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Where the slider for n stands at first.")
+@click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Where the slider for n starts.")
 @opt.counts_options
 @click.option(
     "--against", metavar="NAME", type=opt.FILE,
@@ -97,8 +97,8 @@ def variants_from_options(options, against):
         other = os.path.basename(os.path.normpath(against))
         return [own, make_variant(other, load_model(against), against, ListChoice(**chosen), settings)]
     own.name = f"{name}, {' + '.join(options['counts']) or 'attention'}"
-    beside = make_variant(f"{name}, {os.path.basename(against)}", model, directory, ListChoice(counts=(against,), **chosen), settings)
-    return [own, beside]
+    choice = ListChoice(counts=(against,), **chosen)
+    return [own, make_variant(f"{name}, {os.path.basename(against)}", model, directory, choice, settings)]
 
 
 def examples(variant, options):
@@ -118,6 +118,7 @@ def examples(variant, options):
 
 
 def write_page(chosen, variants, output, began):
+    from ..align.inspect import number_of
     from ..files import write_atomically
     from ..report.explorer.page import explore_sentences, make_page
 
@@ -125,9 +126,9 @@ def write_page(chosen, variants, output, began):
     page = make_page(explore_sentences(sentences, variants, notes))
     write_atomically(output, page.html)
     if output != "-":
-        size, n = len(page.html.encode()) / 1e6, len(sentences)
-        took = time.monotonic() - began
-        click.echo(f"{output}: {n} sentence{'s' * (n > 1)}, {size:.2f} MB, {took:.1f} s; open it in a browser", err=True)
+        size, took = len(page.html.encode()) / 1e6, time.monotonic() - began
+        what = number_of(len(sentences), "sentence")
+        click.echo(f"{output}: {what}, {size:.2f} MB, {took:.1f} s; open it in a browser", err=True)
 
 
 def run_server(chosen, variants, port, open_it):

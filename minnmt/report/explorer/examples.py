@@ -26,7 +26,7 @@ PLAIN = "Nothing special happens here."
 
 
 def instructive(lines, variant, n=5):
-    """Raw lines -> [(sentence, what it shows)], one for each thing to be seen as far as the text has it, the shortest."""
+    """Raw lines -> [(sentence, what it shows)]: the shortest for each thing to be seen, as far as the text has it."""
     model, chosen = variant.model, {}
     sized = [(len(model.src.units(line)), line) for line in dict.fromkeys(lines)]
     lines = [line for size, line in sized if SHORTEST <= size <= LONGEST][:N_LINES]

@@ -1,9 +1,10 @@
-"""The lists' part of a trace: which n brings each word, what every n keeps, and all that the counts say of the sentence.
+"""The lists' part of a trace: which n brings each word, what every n keeps, and what the counts say of the sentence.
 
 With these the page answers for every n by itself: a list's softmax (21) is the full one (12), divided by the
 probability that the list keeps.
 """
 
+import base64
 import heapq
 
 import numpy as np
@@ -14,9 +15,16 @@ N_WORDS = 10  # of a softmax that are shown
 MOST_CELLS = 20_000  # of the counts that go into a page
 
 
-def significant(values, digits=7):
+def significant(values, digits):
     """Numbers for JSON, as short as they may be."""
     return [float(f"{value:.{digits - 1}e}") for value in values]
+
+
+def as_bytes(values):
+    """Many numbers for JSON: [their type, their bytes in base64]; float32 for fractions."""
+    values = np.asarray(values)
+    kind = "f4" if values.dtype.kind == "f" else "u2" if values.max(initial=0) < 1 << 16 else "i4"
+    return [kind, base64.b64encode(values.astype(f"<{kind}").tobytes()).decode()]
 
 
 def list_sizes(needed, ns):
@@ -66,7 +74,8 @@ def best_words(logps, needed, least, most):
 
 
 def counts_record(ranking, src_ids, most_n, words):
-    """All that the counts say of a sentence: of every source id its candidates, best first, as far as a page can hold.
+    """All that the counts say of a sentence: of every source id its candidates, best first, as far as a page can hold;
+    and the target ids among them.
 
     `words` are target ids that have to be in it, however far down.
     """
@@ -84,8 +93,8 @@ def counts_record(ranking, src_ids, most_n, words):
     back = ranks_back(counts, np.unique(np.concatenate([ids for _, ids, _ in rows])))
     records = [row_record(counts, back, *row) for row in rows]
     columns = np.bincount(counts.indices, weights=counts.data, minlength=counts.n_trg)
-    shown = sorted({word for row in records for word in row["ids"]})
-    return {"rows": records, "cut": cut, "columns": {word: s for word, s in zip(shown, significant(columns[shown]))}}
+    shown = np.unique(np.concatenate([ids for _, ids, _ in rows]))
+    return {"rows": records, "cut": cut, "words": as_bytes(shown), "sums": as_bytes(columns[shown])}, shown.tolist()
 
 
 def row_record(counts, back, src_id, ids, ranks):
@@ -94,9 +103,9 @@ def row_record(counts, back, src_id, ids, ranks):
     places = np.searchsorted(own, ids)
     first = counts.indptr[src_id]
     return {
-        "id": int(src_id), "size": len(own), "sum": significant([weights.sum(dtype=np.float64)])[0], "ids": ids.tolist(),
-        "ranks": None if len(ranks) == (ranks[-1] if len(ranks) else 0) else ranks.tolist(),  # None: 1, 2, 3, ...
-        "counts": significant(weights[places], 9), "back": [int(back[first + place]) for place in places],
+        "id": int(src_id), "size": len(own), "sum": float(weights.sum(dtype=np.float64)), "ids": as_bytes(ids),
+        "ranks": as_bytes(ranks), "counts": as_bytes(weights[places]),
+        "back": as_bytes(np.array([back[first + place] for place in places], np.int64)),
     }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The page: data and the files of page/ put together into one HTML file that asks for nothing else.
 
-What a user wrote reaches the page as JSON alone, in a script element that is never run; the page's own scripts set it as
-text, never as markup. A policy in the page allows its own script and style and nothing else, by their checksums.
+What a user wrote reaches the page as JSON alone, in a script element that is never run; the page's own scripts set it
+as text, never as markup. A policy in the page allows its own script and style and nothing else, by their checksums.
 """
 
 import base64

@@ -1,8 +1,9 @@
 """The page with a server behind it, for this machine alone: sentences that are typed, any n, words that are forced.
 
-GET / is the page. POST /trace takes {"sentence": ..., "n": ..., "forced": [ids], "variant": ...} as JSON and answers with
-the sentence's traces, or with {"error": a sentence} and a code of HTTP. Only 127.0.0.1 is listened on, and only requests
-that were addressed to it are answered, so that no page of another site can ask. One question is answered at a time.
+GET / is the page. POST /trace takes {"sentence": ..., "n": ..., "forced": [ids], "variant": ...} as JSON and answers
+with the sentence's traces, or with {"error": a sentence} and a code of HTTP. Only 127.0.0.1 is listened on, and only
+requests that were addressed to it are answered, so that no page of another site can ask. One question is answered at a
+time.
 """
 
 import json

@@ -47,7 +47,7 @@ class Variant:
         """For the page."""
         params, counts = self.model.params, self.ranking and self.ranking.counts
         E, H = params.trg_embedding.shape[1], params.start.b.shape[0]
-        sizes = {"embedding": E, "hidden": H, "src_words": len(self.model.src.vocab), "trg_words": len(params.softmax.b)}
+        sizes = {"embedding": E, "hidden": H, "trg_words": len(params.softmax.b)}
         search = {"beam": self.settings.beam, "length_penalty": self.settings.length_penalty}
         chosen = None
         if self.ranking:
@@ -86,7 +86,7 @@ def trace(sentence, variant, forced=()):
         "source": sentence, "units": [*units, "eos"], "ids": [*src_ids, EOS], "forced": list(map(int, forced)),
         "unknown": [i for i, word in enumerate(src_ids) if word == UNK],
         "start": start_record(recorder), "cost": cost_record(variant, len(src_ids)),
-        "full": tree.search_record(full), "lists": None, "nodes": tree.record(),
+        "full": tree.search_record(full), "lists": None, "words": [], "nodes": tree.record(),
         "steps": {
             tree.numbers[before]: step_record(recorder.steps[before], VECTORS if i < MOST_STEPS else ())
             for i, before in enumerate(tree.told)
@@ -186,13 +186,14 @@ def start_record(recorder):
 
 
 def step_record(step, names):
-    """The vectors of a Step that are named, gates cut into r and u, and its attention."""
+    """The vectors of a Step that are named, gates cut into r and u, and its attention: briefly, if none is named."""
     record = {}
     for name in names:
         value = getattr(step, name)
         record[name] = halves_packed(value) if name.startswith("gates") else packed(value)
-    record["energy"] = [round(float(e), 2) for e in step.energy[:, 0]]
-    record["alpha"] = [round(float(a), 5) for a in step.alpha[:, 0]]
+    if names:
+        record["energy"] = [round(float(e), 2) for e in step.energy[:, 0]]
+    record["alpha"] = [round(float(a), 5 if names else 3) for a in step.alpha[:, 0]]
     return record
 
 
@@ -222,10 +223,12 @@ def add_words(record, recorder, tree, needed, ways):
 def lists_record(record, recorder, tree, needed, searches, variant, ns):
     """What changes with n."""
     shown = {word for step in record["steps"].values() for word in step["best"][0]} | set(record["nodes"]["words"])
+    counts, linked = listing.counts_record(variant.ranking, record["ids"], ns[-1], shown)
+    record["words"] = linked
     return {
         "ns": ns, "sizes": listing.list_sizes(needed, ns),
         "searches": [{"from": n, **tree.search_record(search)} for n, search in searches],
-        "counts": listing.counts_record(variant.ranking, record["ids"], ns[-1], shown),
+        "counts": counts,
     }  # fmt: skip
 
 
@@ -253,10 +256,9 @@ def cost_record(variant, length):
 
 
 def spell(record, vocab):
-    """{id: spelling} of all target words that the record names."""
+    """{id: spelling} of all target words that the record names; its "words" are those that the counts link."""
     ids = {EOS, UNK, *record["nodes"]["words"], *(w for step in record["steps"].values() for w in step["best"][0])}
-    if record["lists"]:
-        ids |= set(record["lists"]["counts"]["columns"])
+    ids.update(record["words"])
     if record["filling"]:
         ids |= set(record["filling"]["targets"])
     return {int(i): vocab.words[i] for i in sorted(ids)}

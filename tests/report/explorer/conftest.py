@@ -1,8 +1,10 @@
 """A tiny model's variant, and the data that a page holds."""
 
+import base64
 import json
 import re
 
+import numpy as np
 import pytest
 
 from minnmt.report.explorer.variants import ListChoice, variant_of
@@ -12,6 +14,11 @@ from minnmt.report.explorer.variants import ListChoice, variant_of
 def variant(tiny_run):
     """Its vocabulary has 11 words: only the lists of the smallest n leave any out, so the slider begins at 1."""
     return variant_of(tiny_run, ListChoice(topn=1))
+
+
+def numbers(packed):
+    """As the page reads them: [type, bytes in base64]."""
+    return np.frombuffer(base64.b64decode(packed[1]), f"<{packed[0]}").tolist()
 
 
 def data_of(html):

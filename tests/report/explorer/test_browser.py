@@ -16,11 +16,11 @@ from tests.report.explorer.conftest import data_of
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install -e '.[browser]' for the tests of the page")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium for the tests of the page: apt-get install chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="apt-get install chromium for the tests of the page")
 
 SENTENCE = "eins Haus rot Hund vier."
 HOSTILE = """</script><script>window.hit=1</script><img src=x onerror="window.hit=1"> '"`${1}` &lt; <b>rot</b>"""
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 VIEWS = ("step", "attention", "tree", "cost", "counts", "sides")
 
 
@@ -53,13 +53,18 @@ def tab(browser, page_file):
     page.goto(page_file.as_uri())
     yield page
     context.close()
-    asked = [url for url in requests if url.split("#")[0] != page_file.as_uri() and not url.startswith(("data:", "blob:"))]
-    assert (asked, complaints) == ([], [])
+    own = (page_file.as_uri(), "about:blank", "data:", "blob:")
+    assert ([url for url in requests if not url.startswith(own)], complaints) == ([], [])
 
 
 def show(tab, page_file, fragment):
     tab.goto("about:blank")
     tab.goto(f"{page_file.as_uri()}#{fragment}")
+
+
+def slide(tab, name, value):
+    """Move a slider."""
+    tab.locator(f"#{name}").evaluate("(s, x) => { s.value = x; s.dispatchEvent(new Event('input')); }", value)
 
 
 def facts(tab):
@@ -106,7 +111,7 @@ def test_every_stage_has_equation_shapes_prose_and_a_picture(tab):
 def test_the_slider_changes_the_list_to_what_why_says(tab, tiny_run):
     seen = []
     for n in (1, 4, 6, 500):
-        tab.evaluate("n => { const s = document.getElementById('n'); s.value = n; s.dispatchEvent(new Event('input')); }", n)
+        slide(tab, "n", n)
         size = re.search(r"list: ([\d,]+) of", facts(tab)["size"])[1]
         why = run_cli("candidates", "why", "-m", tiny_run, SENTENCE, "house", "--topn", n).out
         assert re.search(r"the list: ([\d,]+) of", why)[1] == size
@@ -172,7 +177,7 @@ def test_the_threshold_shows_what_would_be_counted(tab, page_file):
         node = record["nodes"]["parents"][node - 1]
         alphas += record["steps"][str(node)]["alpha"]
     for threshold in (0.1, 0.3):
-        tab.evaluate("x => { const s = document.getElementById('threshold'); s.value = x; s.dispatchEvent(new Event('input')); }", threshold)
+        slide(tab, "threshold", threshold)
         expected = sum(alpha > threshold for alpha in alphas)
         assert tab.text_content("#counted b") == f"{expected} of {len(alphas)} cells"
         assert tab.locator("#view circle").count() == expected
@@ -205,7 +210,7 @@ def test_saving_the_picture_and_the_data(tab, page_file):
             tab.click("#save-svg")
         picture = ET.parse(download.value.path()).getroot()
         assert picture.tag.endswith("svg") and len(list(picture.iter())) > 10
-        assert "var(" not in ET.tostring(picture, encoding="unicode"), "a colour of the page, which the file does not know"
+        assert "var(" not in ET.tostring(picture, encoding="unicode"), "the file does not know the page's colours"
     with tab.expect_download() as download:
         tab.click("#save-json")
     with open(download.value.path(), encoding="utf-8") as file:

@@ -12,7 +12,7 @@ from minnmt.model.directory import load_model
 from minnmt.report.explorer.page import FILES, SCRIPTS, as_json, explore_sentences, make_page
 from tests.report.explorer.conftest import data_of
 
-HOSTILE = '</script><script>alert(1)</script><img src=x onerror=alert(2)> "quoted" \'single\' & {{script}} <!-- \u2028 \u2029'
+HOSTILE = """</script><script>alert(1)</script><img src=x onerror=alert(2)> "2" '1' & {{script}} <!-- \u2028 \u2029"""
 
 
 class Elements(HTMLParser):

@@ -20,6 +20,7 @@ from minnmt.search.beam import beam_search
 from minnmt.search.cost import Shape, decoding_cost, step_cost
 from minnmt.text.batches import pad
 from minnmt.text.vocab import EOS
+from tests.report.explorer.conftest import numbers
 
 SENTENCE = "eins Haus rot Hund vier."
 
@@ -78,7 +79,8 @@ def test_translation_and_score_are_those_of_the_plain_search(variant, record, n)
 def test_what_the_list_keeps_is_what_audit_says(variant, record, n):
     src = variant.model.src.ids(SENTENCE)
     path = [0, *way(record, record["full"]["winner"])[:-1]]
-    mass = mass_kept({0: words_of(record, record["full"])[:-1]}, {0: src}, {0: listed(variant, src, n)}, variant.model.params)
+    full = words_of(record, record["full"])[:-1]
+    mass = mass_kept({0: full}, {0: src}, {0: listed(variant, src, n)}, variant.model.params)
     assert mass.steps == len(path)
     assert np.mean([kept_at(record, node, n) for node in path]) == pytest.approx(mass.mean, abs=3e-6)
 
@@ -124,16 +126,17 @@ def test_needed_n_is_that_of_the_reasons(variant):
 
 def test_counts_ranks_and_ranks_back_are_those_of_why(variant, record):
     ranking, n_links = variant.ranking, 0
-    columns = record["lists"]["counts"]["columns"]
-    for row in record["lists"]["counts"]["rows"]:
-        assert row["size"] == len(row["ids"]) and row["ranks"] is None
-        for k, word in enumerate(row["ids"]):
+    counts = record["lists"]["counts"]
+    columns = dict(zip(numbers(counts["words"]), numbers(counts["sums"])))
+    for row in counts["rows"]:
+        own = {name: numbers(row[name]) for name in ("ids", "ranks", "counts", "back")}
+        assert row["size"] == len(own["ids"]) and own["ranks"] == list(range(1, row["size"] + 1))
+        for k, word in enumerate(own["ids"]):
             (link,) = ranking.links(row["id"], word)
             count, p_trg, p_src, back = ranking.details(link)
-            assert (link.rank, back) == (k + 1, row["back"][k])
-            assert row["counts"][k] == pytest.approx(count, rel=1e-6)
-            assert row["counts"][k] / row["sum"] == pytest.approx(p_trg, rel=1e-5)
-            assert row["counts"][k] / columns[str(word)] == pytest.approx(p_src, rel=1e-5)
+            assert (link.rank, back, count) == (k + 1, own["back"][k], own["counts"][k])
+            assert count / row["sum"] == pytest.approx(p_trg, rel=1e-6)
+            assert count / columns[word] == pytest.approx(p_src, rel=1e-6)
             n_links += 1
     assert n_links > 20
 
@@ -141,12 +144,12 @@ def test_counts_ranks_and_ranks_back_are_those_of_why(variant, record):
 def test_a_page_holds_no_more_cells_than_it_can(variant, monkeypatch):
     monkeypatch.setattr(listing, "MOST_CELLS", 10)
     src = [*variant.model.src.ids(SENTENCE), EOS]
-    found = listing.counts_record(variant.ranking, src, 2, words=[9])
+    found, linked = listing.counts_record(variant.ranking, src, 2, words=[9])
     for row in found["rows"]:
-        ranks = row["ranks"] or list(range(1, len(row["ids"]) + 1))
+        ranks, words = numbers(row["ranks"]), numbers(row["ids"])
         ids = variant.ranking.candidates.row(row["id"])[0]
-        assert row["ids"] == [int(ids[rank - 1]) for rank in ranks] and row["size"] == len(ids)
-        assert all(rank <= found["cut"] or word == 9 for rank, word in zip(ranks, row["ids"]))
+        assert words == [int(ids[rank - 1]) for rank in ranks] and row["size"] == len(ids) and set(words) <= set(linked)
+        assert all(rank <= found["cut"] or word == 9 for rank, word in zip(ranks, words))
     assert found["cut"] == 2
 
 
@@ -211,7 +214,10 @@ def test_cost_of_a_step_is_the_cost_of_a_sentence_shared_by_its_steps():
     assert longer == pytest.approx((rest.flops + softmax.flops) / 5 * (steps - 1))
 
 
-@pytest.mark.parametrize("sentence, text", [("", "blank"), (" \t ", "blank"), ("a " * 201, "201 units"), ("x\udcff", "UTF-8")])
+BAD_SENTENCES = [("", "blank"), (" \t ", "blank"), ("a " * 201, "201 units"), ("x\udcff", "UTF-8")]
+
+
+@pytest.mark.parametrize("sentence, text", BAD_SENTENCES)
 def test_what_is_no_sentence_is_refused(variant, sentence, text):
     with pytest.raises(UserError, match=text):
         trace(sentence, variant)

@@ -14,13 +14,17 @@ class Trace {
 
   // The smallest n that brings each word, from the ranks of its links.
   readCounts() {
-    const { rows, columns } = this.lists.counts;
+    const { counts } = this.lists, columns = new Map();
+    counts.words = numbers(counts.words);
+    counts.sums = numbers(counts.sums);
+    counts.words.forEach((word, k) => columns.set(word, counts.sums[k]));
     this.links = new Map();  // target id -> its links with source words
-    for (const row of rows) {
+    for (const row of counts.rows) {
+      for (const name of ["ids", "ranks", "counts", "back"]) row[name] = numbers(row[name]);
       row.unit = this.units[this.ids.indexOf(row.id)];
       row.ids.forEach((word, k) => {
-        const rank = row.ranks ? row.ranks[k] : k + 1, count = row.counts[k];
-        const link = { row, word, rank, count, back: row.back[k], pTrg: count / row.sum, pSrc: count / columns[word] };
+        const rank = row.ranks[k], count = row.counts[k];
+        const link = { row, word, rank, count, back: row.back[k], pTrg: count / row.sum, pSrc: count / columns.get(word) };
         link.below = (this.limits.by === "source" ? link.pTrg : link.pSrc) < this.limits.min_prob;
         if (!this.links.has(word)) this.links.set(word, []);
         this.links.get(word).push(link);
@@ -125,6 +129,13 @@ function general(x, digits) {
   if (power >= -4 && power < digits) return String(Number(x.toPrecision(digits)));
   const part = x.toExponential(digits - 1).split("e")[0];
   return `${Number(part)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+}
+
+// [type, bytes in base64] -> numbers; what are numbers already stays
+function numbers(packed) {
+  if (typeof packed[0] !== "string") return packed;
+  const kind = { f4: Float32Array, u2: Uint16Array, i4: Int32Array }[packed[0]];
+  return Array.from(new kind(Uint8Array.from(atob(packed[1]), (c) => c.charCodeAt(0)).buffer));
 }
 
 // A packed vector -> {size, values}

@@ -57,7 +57,7 @@ const WORD_STAGES = [
     shapes: (at) => `s' (1,${at.size.hidden}), h (S,${2 * at.size.hidden}) -> alpha (S), S = ${at.trace.units.length}`,
     prose: (at) => `The state s' is compared with every annotation; it looks most at "${at.looksAt}" (${at.most.toFixed(3)}).`,
     draw: (at) => [bars("attention weight alpha, and energy e", at.step.alpha.map((alpha, i) => ({
-      label: shown(at.trace.units[i]), share: alpha, text: alpha.toFixed(3), look: "list", now: alpha === at.most, note: `e = ${at.step.energy[i].toFixed(2)}`,
+      label: shown(at.trace.units[i]), share: alpha, text: alpha.toFixed(3), look: "list", now: alpha === at.most, note: at.step.energy && `e = ${at.step.energy[i].toFixed(2)}`,
       key: `source-${i}`, act: () => askSource(i) })), roomFor(), 120, 90)],
   },
   {
@@ -140,7 +140,7 @@ function drawRows(at) {
   const seen = new Set();
   return el("div", { class: "scroll" }, el("table", {}, el("tr", {}, ["unit", "the best of them", "brings", "candidates"].map((name, k) => el("th", { class: k < 2 ? "left" : "" }, name))),
     at.trace.lists.counts.rows.map((row) => {
-      const brings = row.ids.slice(0, row.ranks ? undefined : at.n).filter((word, k) => (row.ranks ? row.ranks[k] : k + 1) <= at.n && at.trace.listed(word, at.n));
+      const brings = row.ids.filter((word, k) => row.ranks[k] <= at.n && at.trace.listed(word, at.n));
       const first = brings.filter((word) => !seen.has(word)).length;
       brings.forEach((word) => seen.add(word));
       return el("tr", {}, el("td", { class: "left" }, sourceWord(at.trace.ids.indexOf(row.id))), el("td", { class: "left" }, brings.slice(0, roomFor() > 600 ? 6 : 3).map((word) => wordButton(word))),
