@@ -1,7 +1,8 @@
 // What the data say: paths through the tree of hypotheses, lists and their probabilities for every n.
 
 const page = JSON.parse(document.getElementById("data").textContent);
-const EOS = 0, UNK = 1;
+const EOS = 0,
+  UNK = 1;
 
 class Trace {
   constructor(record, variant) {
@@ -14,17 +15,27 @@ class Trace {
 
   // The smallest n that brings each word, from the ranks of its links.
   readCounts() {
-    const { counts } = this.lists, columns = new Map();
+    const { counts } = this.lists,
+      columns = new Map();
     counts.words = numbers(counts.words);
     counts.sums = numbers(counts.sums);
     counts.words.forEach((word, k) => columns.set(word, counts.sums[k]));
-    this.links = new Map();  // target id -> its links with source words
+    this.links = new Map(); // target id -> its links with source words
     for (const row of counts.rows) {
       for (const name of ["ids", "ranks", "counts", "back"]) row[name] = numbers(row[name]);
       row.unit = this.units[this.ids.indexOf(row.id)];
       row.ids.forEach((word, k) => {
-        const rank = row.ranks[k], count = row.counts[k];
-        const link = { row, word, rank, count, back: row.back[k], pTrg: count / row.sum, pSrc: count / columns.get(word) };
+        const rank = row.ranks[k],
+          count = row.counts[k];
+        const link = {
+          row,
+          word,
+          rank,
+          count,
+          back: row.back[k],
+          pTrg: count / row.sum,
+          pSrc: count / columns.get(word),
+        };
         link.below = (this.limits.by === "source" ? link.pTrg : link.pSrc) < this.limits.min_prob;
         if (!this.links.has(word)) this.links.set(word, []);
         this.links.get(word).push(link);
@@ -43,10 +54,18 @@ class Trace {
     return this.forced.includes(word) ? "forced by hand" : "";
   }
 
-  need(word) { return this.always(word) ? 0 : this.needs.get(word) ?? Infinity; }
-  listed(word, n) { return this.need(word) <= n; }
-  spell(word) { return shown(this.words[word] ?? `word ${word}`); }
-  listSize(n) { return this.lists.sizes[this.lists.ns.indexOf(n)]; }
+  need(word) {
+    return this.always(word) ? 0 : (this.needs.get(word) ?? Infinity);
+  }
+  listed(word, n) {
+    return this.need(word) <= n;
+  }
+  spell(word) {
+    return shown(this.words[word] ?? `word ${word}`);
+  }
+  listSize(n) {
+    return this.lists.sizes[this.lists.ns.indexOf(n)];
+  }
 
   // The n that there is nearest to this one, going up or down.
   stop(n, up = false) {
@@ -60,8 +79,12 @@ class Trace {
     return this.lists.searches.findLast((search) => search.from <= n);
   }
 
-  parent(node) { return this.nodes.parents[node - 1]; }
-  word(node) { return this.nodes.words[node - 1]; }
+  parent(node) {
+    return this.nodes.parents[node - 1];
+  }
+  word(node) {
+    return this.nodes.words[node - 1];
+  }
 
   // The nodes from the first word to this one.
   way(node) {
@@ -70,7 +93,9 @@ class Trace {
     return nodes;
   }
 
-  path(which, n) { return this.way(this.search(which, n).winner); }
+  path(which, n) {
+    return this.way(this.search(which, n).winner);
+  }
 
   // The probability that the list of n keeps of the softmax after this node.
   kept(node, n) {
@@ -86,9 +111,12 @@ class Trace {
     return which === "full" || !this.lists ? full : full - Math.log(this.kept(this.parent(node), n));
   }
 
-  logp(node, which, n) { return this.way(node).reduce((sum, at) => sum + this.wordLogp(at, which, n), 0); }
+  logp(node, which, n) {
+    return this.way(node).reduce((sum, at) => sum + this.wordLogp(at, which, n), 0);
+  }
 
-  score(node, which, n) {  // (17)
+  score(node, which, n) {
+    // (17)
     return this.logp(node, which, n) / this.way(node).length ** this.variant.length_penalty;
   }
 
@@ -98,12 +126,16 @@ class Trace {
     const all = ids.map((word, k) => ({ word, p: Math.exp(logps[k]) }));
     if (which === "full") return all.slice(0, most);
     const kept = this.kept(node, n);
-    return all.filter((each) => this.listed(each.word, n)).slice(0, most).map(({ word, p }) => ({ word, p: p / kept }));
+    return all
+      .filter((each) => this.listed(each.word, n))
+      .slice(0, most)
+      .map(({ word, p }) => ({ word, p: p / kept }));
   }
 
   // What the list of n changes.
   compare(n) {
-    const full = this.path("full", n), list = this.path("list", n);
+    const full = this.path("full", n),
+      list = this.path("list", n);
     const words = (path) => path.map((node) => this.word(node));
     const [a, b] = [words(full), words(list)];
     const differs = a.findIndex((word, t) => word !== b[t]);
@@ -115,12 +147,18 @@ class Trace {
 }
 
 // Words as labels: the tokenizer's joiner is in few fonts, a small square in most.
-function shown(word) { return word.replaceAll("\uFFED", "\u25AA"); }
+function shown(word) {
+  return word.replaceAll("\uFFED", "\u25AA");
+}
 
 // Numbers
 
-function percent(x, digits = 2) { return `${(100 * x).toFixed(digits)} %`; }
-function many(x) { return x.toLocaleString("en-US"); }
+function percent(x, digits = 2) {
+  return `${(100 * x).toFixed(digits)} %`;
+}
+function many(x) {
+  return x.toLocaleString("en-US");
+}
 
 // As Python's %g writes it.
 function general(x, digits) {
@@ -140,5 +178,5 @@ function numbers(packed) {
 
 // A packed vector -> {size, values}
 function unpack([size, largest, bytes]) {
-  return { size, largest, values: Array.from(atob(bytes), (c) => (c.charCodeAt(0) - 128) / 127 * largest) };
+  return { size, largest, values: Array.from(atob(bytes), (c) => ((c.charCodeAt(0) - 128) / 127) * largest) };
 }
