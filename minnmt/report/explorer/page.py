@@ -16,8 +16,8 @@ from .trace import trace
 
 FILES = Path(__file__).with_name("page")
 SCRIPTS = (  # in this order they make one script
-    "model.js", "marks.js", "state.js", "why.js", "drawn.js", "stages.js", "steps.js", "attention.js", "tree.js", "cost.js",
-    "epochs.js", "sides.js", "header.js", "share.js", "serve.js", "main.js",
+    "model.js", "marks.js", "state.js", "why.js", "drawn.js", "stages.js", "steps.js", "attention.js", "tree.js",
+    "cost.js", "epochs.js", "sides.js", "header.js", "share.js", "serve.js", "main.js",
 )  # fmt: skip
 ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}  # in JSON they are only ever inside strings
 HEIGHT = 860  # of the frame in a notebook
