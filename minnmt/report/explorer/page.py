@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ... import __version__
+from ...errors import OVERFLOW, UserError
 from .trace import trace
 
 FILES = Path(__file__).with_name("page")
@@ -76,4 +77,8 @@ def checksum(text):
 
 def as_json(data):
     """JSON that can stand inside a script element: nothing in it ends the element or a line."""
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(ESCAPES)
+    try:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:  # a number that is not finite
+        raise UserError(OVERFLOW) from None
+    return text.translate(ESCAPES)

@@ -72,6 +72,8 @@ def trace(sentence, variant, forced=()):
     units = model.src.units(sentence)
     check(sentence, units)
     src_ids = model.src.vocab.encode(units)
+    if len(forced) > variant.settings.longest(src_ids):
+        raise UserError(f"{len(forced)} words are forced, but a translation of this sentence cannot be so long")
     recorder = Recorder(src_ids, model.params, variant.settings, tuple(forced))
     needed, searches, ns = None, [], stops(variant.ranking.n, len(units)) if variant.ranking else [0]
     with recorder.watching():

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 import minnmt
+from minnmt.errors import UserError
 from minnmt.model.directory import load_model
 from minnmt.report.explorer.page import FILES, SCRIPTS, as_json, explore_sentences, make_page
 from tests.report.explorer.conftest import data_of
@@ -40,6 +41,11 @@ def test_hostile_text_is_data_and_nothing_else(variant, page):
 def test_json_that_ends_no_script_element():
     text = as_json({"a": "<&>\u2028\u2029é\"\\"})
     assert not set("<>&\u2028\u2029") & set(text) and "é" in text
+
+
+def test_numbers_that_are_not_finite_are_no_page():
+    with pytest.raises(UserError, match="finite"):
+        as_json({"a": float("nan")})
 
 
 def test_nothing_is_asked_for_from_elsewhere(page):

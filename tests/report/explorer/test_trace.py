@@ -184,6 +184,13 @@ def test_forced_words_are_in_every_list_and_every_translation(variant):
         assert words_of(found, search)[0] == word
 
 
+def test_more_forced_words_than_a_translation_may_have(variant):
+    longest = variant.settings.longest(variant.model.src.ids("eins."))
+    assert trace("eins.", variant, forced=(4,) * longest)["forced"] == [4] * longest
+    with pytest.raises(UserError, match="cannot be so long"):
+        trace("eins.", variant, forced=(4,) * (longest + 1))
+
+
 def test_a_model_without_counts_has_no_lists(variant):
     found = trace(SENTENCE, dataclasses.replace(variant, ranking=None, epochs=[]))
     assert found["lists"] is None and found["filling"] is None
