@@ -47,7 +47,7 @@ def explore(model, *sentences, topn=100, counts=()):
     for `decode --counts`. `explore(...).html` is the page as text.
     """
     from .report.explorer.page import explore_sentences, make_page
-    from .report.explorer.variants import ListChoice, variant_of
+    from .report.explorer.variant import ListChoice, variant_of
 
     if not sentences:
         raise TypeError("explore() needs a sentence to translate")

@@ -79,7 +79,7 @@ def check_output(output, serve, open_it, options, against):
 def variants_from_options(options, against):
     """The model with its counts and, with --against, what stands beside it."""
     from ..model.directory import load_model
-    from ..report.explorer.variants import ListChoice, make_variant
+    from ..report.explorer.variant import ListChoice, make_variant
     from ..search.beam import SearchSettings
 
     directory, model = opt.directory_from_options(options), opt.model_from_options(options)

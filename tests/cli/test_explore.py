@@ -15,7 +15,7 @@ import pytest
 from minnmt.report.explorer import server as server_module
 from minnmt.report.explorer.page import explore_sentences
 from minnmt.report.explorer.server import MOST_BYTES, Server
-from minnmt.report.explorer.variants import variant_of
+from minnmt.report.explorer.variant import variant_of
 from tests.conftest import run_cli
 from tests.report.explorer.conftest import data_of
 

@@ -3,20 +3,16 @@
 Hypotheses are nodes of one tree: a node is its words, so different searches share nodes. A search is the nodes that it
 kept and dropped at each step. Vectors are kept for the steps of translations that won, at 8 bits a number.
 
-A Variant says what the sentence is translated with: a model, and the counts that its lists come from.
+A Variant (variant.py) says what the sentence is translated with: a model, and the counts that its lists come from.
 """
 
 import base64
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...align.ranking import Ranking
 from ...errors import UserError, quoted
-from ...model.directory import Model
-from ...search.beam import SearchSettings
 from ...search.cost import Shape, step_cost
 from ...text.vocab import EOS, UNK
 from . import listing
@@ -24,46 +20,25 @@ from .recorder import Recorder
 
 SLIDER = 5, 500  # the smallest and the largest n
 EVERY_N = 28  # units up to which every n is searched; for longer sentences some of them
+MOST_NODES = 2000  # of the tree of all searches; where it would grow larger, fewer n are searched
 NEGLIGIBLE = 1e-5  # probability of new words in a list that changes no search: scores differ by less
 MOST_UNITS = 200  # of a sentence
 MOST_VALUES = 96  # of a vector that are drawn
-MOST_STEPS = 150  # whose vectors are drawn: those of the full translation, then of those that most n lead to
+MOST_STEPS = 100  # whose vectors are drawn: those of the full translation, then of those that most n lead to
 EXACT, CLOSE = 2e-6, 5e-5  # what is kept may be off by this share: on the way of a translation, and elsewhere
 SURROGATE = re.compile("[\ud800-\udfff]")  # what the shell hands over of bytes that are no text
 VECTORS = ("y", "gates1", "cand1", "s1", "c", "gates2", "cand2", "s", "o")
 
 
-@dataclass
-class Variant:
-    """What sentences are translated with."""
-
-    name: str
-    model: Model
-    ranking: Ranking | None = None  # counts, and how candidates are chosen; n is where the slider stands at first
-    settings: SearchSettings = field(default_factory=SearchSettings)
-    epochs: list = field(default_factory=list)  # (number, Counts) of single epochs
-
-    def record(self):
-        """For the page."""
-        params, counts = self.model.params, self.ranking and self.ranking.counts
-        E, H = params.trg_embedding.shape[1], params.start.b.shape[0]
-        sizes = {"embedding": E, "hidden": H, "trg_words": len(params.softmax.b)}
-        search = {"beam": self.settings.beam, "length_penalty": self.settings.length_penalty}
-        chosen = None
-        if self.ranking:
-            chosen = {name: getattr(self.ranking, name) for name in ("n", "by", "min_prob", "frequent")}
-            chosen["threshold"] = counts.info.get("threshold")
-        return {"name": self.name, **sizes, **search, "lists": chosen}
-
-
-def stops(n, n_units):
-    """The values that n can take: `n` is one; with a long sentence, not all of the larger ones."""
+def stops(n, coarseness):
+    """The values that n can take: `n` is one; every value (0), fewer of the larger ones (1), or few (2)."""
     least, most = min(n, SLIDER[0]), max(n, SLIDER[1])
-    if n_units <= EVERY_N:
-        fine = range(least, SLIDER[1])
-    else:
-        fine = [*range(least, 50), *range(50, 100, 2), *range(100, 200, 5), *range(200, SLIDER[1], 10)]
-    return sorted({n, *fine, *range(SLIDER[1], most, 50), most})
+    values = (
+        range(least, SLIDER[1]),
+        [*range(least, 50), *range(50, 100, 2), *range(100, 200, 5), *range(200, SLIDER[1], 10)],
+        [least, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300],
+    )[coarseness]
+    return sorted({n, *values, *range(SLIDER[1], most, 50), most})
 
 
 def trace(sentence, variant, forced=()):
@@ -75,13 +50,13 @@ def trace(sentence, variant, forced=()):
     if len(forced) > variant.settings.longest(src_ids):
         raise UserError(f"{len(forced)} words are forced, but a translation of this sentence cannot be so long")
     recorder = Recorder(src_ids, model.params, variant.settings, tuple(forced))
-    needed, searches, ns = None, [], stops(variant.ranking.n, len(units)) if variant.ranking else [0]
+    needed, searches, ns = None, [], [0]
     with recorder.watching():
         full = recorder.search()
         if variant.ranking:
             needed = variant.ranking.needed([*src_ids, EOS])
             needed[list(forced)] = 0
-            searches = search_each_n(recorder, needed, ns)
+            ns, searches = search_stops(recorder, needed, variant.ranking.n)
     tree = Tree(recorder, by_importance(full, searches, variant))
     ways = ways_by_n(full, searches, ns)
     record = {
@@ -113,6 +88,16 @@ def check(sentence, units):
         raise UserError(
             f"the sentence has {len(units):,} units, a page can show {MOST_UNITS}: give one sentence, not a text"
         )
+
+
+def search_stops(recorder, needed, n):
+    """Search with the lists of as many n as a page has room for -> these n, and what search_each_n found for them."""
+    for coarseness in range(len(recorder.src) > EVERY_N, 3):
+        ns = stops(n, coarseness)
+        found = search_each_n(recorder, needed, ns)
+        if len({words for _, search in found for kept, _ in search.rounds for words in kept}) <= MOST_NODES:
+            break
+    return ns, found
 
 
 def search_each_n(recorder, needed, ns):

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from minnmt.report.explorer.variants import ListChoice, variant_of
+from minnmt.report.explorer.variant import ListChoice, variant_of
 
 
 @pytest.fixture(scope="session")

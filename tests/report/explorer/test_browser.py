@@ -10,7 +10,7 @@ import pytest
 
 from minnmt.report.explorer.page import explore_sentences, make_page
 from minnmt.report.explorer.server import Server
-from minnmt.report.explorer.variants import ListChoice, variant_of
+from minnmt.report.explorer.variant import ListChoice, variant_of
 from tests.conftest import run_cli
 from tests.report.explorer.conftest import data_of
 

@@ -15,6 +15,7 @@ from minnmt.compiled import reading
 from minnmt.errors import UserError
 from minnmt.report.audit import mass_kept
 from minnmt.report.explorer import listing
+from minnmt.report.explorer import trace as trace_module
 from minnmt.report.explorer.trace import SLIDER, packed, stops, trace
 from minnmt.search.beam import beam_search
 from minnmt.search.cost import Shape, decoding_cost, step_cost
@@ -94,21 +95,23 @@ def test_list_sizes_for_every_n(variant, options):
     assert record["lists"]["sizes"] == expected and len(set(expected)) > 1
 
 
-@pytest.mark.parametrize("n, n_units", [(100, 28), (100, 29), (1, 29), (777, 5), (99, 60)])
-def test_the_stops_of_the_slider(n, n_units):
-    found = stops(n, n_units)
-    assert n in found and found == sorted(set(found)) and found[0] == min(n, 5) and found[-1] == max(n, 500)
-    assert set(range(min(n, 5), 51)) < set(found) and max(np.diff(found)) <= 50
-    if n_units <= 28:
-        assert set(range(5, 501)) <= set(found)
+@pytest.mark.parametrize("n", [1, 5, 99, 777])
+def test_the_stops_of_the_slider(n):
+    for coarseness in range(3):
+        found = stops(n, coarseness)
+        assert n in found and found == sorted(set(found)) and found[0] == min(n, 5) and found[-1] == max(n, 500)
+    assert set(range(min(n, 5), 501)) <= set(stops(n, 0)) > set(stops(n, 1)) > set(stops(n, 2))
+    assert set(range(min(n, 5), 51)) < set(stops(n, 1)) and len(stops(n, 2)) < 25
 
 
-def test_a_long_sentence_is_exact_at_its_stops(variant):
+@pytest.mark.parametrize("coarseness, most_nodes", [(1, 2000), (2, 10)])
+def test_a_long_or_uncertain_sentence_is_exact_at_its_stops(variant, monkeypatch, coarseness, most_nodes):
+    monkeypatch.setattr(trace_module, "MOST_NODES", most_nodes)
     sentence = SENTENCE * 6
     found = json.loads(json.dumps(trace(sentence, variant)))
     src = variant.model.src.ids(sentence)
-    assert len(src) > 28 and found["lists"]["ns"] == stops(1, len(src))
-    for n in (1, 3, 500):
+    assert len(src) > 28 and found["lists"]["ns"] == stops(1, coarseness)
+    for n in (1, 5, 500):
         with reading():
             expected = beam_search(src, variant.model.params, variant.settings, listed(variant, src, n))[0]
         assert words_of(found, search_at(found, n))[:-1] == expected.ids

@@ -1,18 +1,40 @@
 """What sentences are explored with: a model, its counts, and the counts of each of its epochs."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...align.counts import Counts
 from ...align.ranking import Ranking
 from ...align.sources import load_counts
 from ...compiled import reading
-from ...model.directory import load_model
+from ...model.directory import Model, load_model
 from ...search.beam import SearchSettings
-from .trace import Variant
 
 EPOCH = re.compile(r"alignments\.epoch(\d+)\.npz")
+
+
+@dataclass
+class Variant:
+    """What sentences are translated with."""
+
+    name: str
+    model: Model
+    ranking: Ranking | None = None  # counts, and how candidates are chosen; n is where the slider stands at first
+    settings: SearchSettings = field(default_factory=SearchSettings)
+    epochs: list = field(default_factory=list)  # (number, Counts) of single epochs
+
+    def record(self):
+        """For the page."""
+        params, counts = self.model.params, self.ranking and self.ranking.counts
+        E, H = params.trg_embedding.shape[1], params.start.b.shape[0]
+        sizes = {"embedding": E, "hidden": H, "trg_words": len(params.softmax.b)}
+        search = {"beam": self.settings.beam, "length_penalty": self.settings.length_penalty}
+        chosen = None
+        if self.ranking:
+            chosen = {name: getattr(self.ranking, name) for name in ("n", "by", "min_prob", "frequent")}
+            chosen["threshold"] = counts.info.get("threshold")
+        return {"name": self.name, **sizes, **search, "lists": chosen}
 
 
 @dataclass
