@@ -131,9 +131,20 @@ function drawRows(at) {
   );
 }
 
+// What the colours of a vector mean
+function legend() {
+  return [
+    [-1, "-1"],
+    [-0.4, "-0.4"],
+    [0, "0"],
+    [0.4, "0.4"],
+    [1, "1"],
+  ].map(([x, text]) => el("span", { class: "colour" }, swatch(x), text));
+}
+
 // One stage, open
 function stageInside(stage, at) {
-  const lines = stage.formula.split("\n").filter(Boolean),
+  const lines = stage.formula.split("\n").filter((line) => line && (at.trace.lists || !line.includes("the list"))),
     wide = Math.max(...lines.map((line) => line.length), 0);
   const width = roomFor(),
     vectors = stage.vectors && at.step.y && stage.vectors(at, at.step);
@@ -151,6 +162,7 @@ function stageInside(stage, at) {
     stage.vectors &&
       !vectors &&
       el("p", { class: "shapes" }, "Few values of n lead here: the vectors of this step are not in the page."),
+    (vectors || stage.legend) && el("p", { class: "shapes" }, "vectors: ", ...legend()),
     vectors && vectors.map(([name, about, packed]) => strip(name, about, packed, width)),
     stage.draw && stage.draw(at),
   );

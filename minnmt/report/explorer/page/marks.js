@@ -69,11 +69,22 @@ function mix(from, to, share) {
   return `rgb(${from.map((c, k) => Math.round(c + (to[k] - c) * x)).join(",")})`;
 }
 
-// A vector as a strip of cells, orange below 0 and blue above; unit: the value of the strongest colour.
-function strip(name, about, packed, width, unit = 1) {
+// Of numbers from -1 to 1: orange below 0, blue above. A function, so that the theme is looked up once.
+function cellColours() {
+  const [zero, below, above] = ["paper", "orange", "blue"].map(rgb);
+  return (x) => mix(zero, x < 0 ? below : above, Math.abs(x) ** 0.7);
+}
+
+function swatch(x) {
+  const square = { x: 0.5, y: 0.5, width: 15, height: 15, fill: cellColours()(x), stroke: "var(--line)" };
+  return mark("svg", { class: "swatch", width: 16, height: 16, "aria-hidden": "true" }, mark("rect", square));
+}
+
+// A vector as a strip of cells
+function strip(name, about, packed, width) {
   const { size, values } = unpack(packed);
   const wide = width / values.length,
-    poles = { below: rgb("orange"), above: rgb("blue"), zero: rgb("paper") };
+    colourOf = cellColours();
   const cells = values.map((x, k) =>
     mark(
       "rect",
@@ -82,7 +93,7 @@ function strip(name, about, packed, width, unit = 1) {
         y: 24,
         width: (wide + 0.3).toFixed(2),
         height: 20,
-        fill: mix(poles.zero, x < 0 ? poles.below : poles.above, (Math.abs(x) / unit) ** 0.7),
+        fill: colourOf(x),
       },
       tip(`${name}[${k}] = ${x.toFixed(2)}`),
     ),

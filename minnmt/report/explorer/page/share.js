@@ -10,7 +10,7 @@ function save(name, type, text) {
 
 // All pictures of the view, one below the other, with their colours written into them.
 function asSvg() {
-  const pictures = [...byId("view").querySelectorAll("svg")],
+  const pictures = [...byId("view").querySelectorAll("svg:not(.swatch)")],
     gap = 10;
   const width = Math.max(0, ...pictures.map((p) => p.width.baseVal.value)) + 2 * gap;
   let y = 50;

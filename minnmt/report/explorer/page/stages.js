@@ -44,6 +44,7 @@ const SOURCE_STAGES = [
     prose: () =>
       "A GRU reads the sentence from left to right, another from right to left; side by side, their states are the " +
       "annotations h.",
+    legend: true,
     draw: (at) => at.trace.start.annotations.map((h, i) => strip(`h${i + 1}`, shown(at.trace.units[i]), h, roomFor())),
   },
   {
@@ -53,6 +54,7 @@ const SOURCE_STAGES = [
     numbers: ["(4)"],
     shapes: (at) => `mean (1,${2 * at.size.hidden}) -> s_0 (1,${at.size.hidden})`,
     prose: () => "The decoder's first state is made of the mean of all annotations.",
+    legend: true,
     draw: (at) => [strip("s0", "the decoder's first state", at.trace.start.s0, roomFor())],
   },
   {
@@ -188,11 +190,9 @@ const WORD_STAGES = [
     formula: "p = softmax(o W^T + b)\np = softmax over the list alone",
     numbers: ["(12)", "(21)"],
     shapes: (at) =>
-      `o (1,${at.size.embedding}), W (${many(at.size.trg_words)},${at.size.embedding}) ` +
-      `-> p (${many(at.size.trg_words)})` +
-      (at.trace.lists
-        ? `; over the list W (${many(at.listSize)},${at.size.embedding}) -> p (${many(at.listSize)})`
-        : ""),
+      `o (1,${at.size.embedding}), W (${at.size.trg_words},${at.size.embedding}) ` +
+      `-> p (${at.size.trg_words})` +
+      (at.trace.lists ? `; over the list W (${at.listSize},${at.size.embedding}) -> p (${at.listSize})` : ""),
     prose: softmaxProse,
     draw: drawSoftmax,
   },
@@ -201,7 +201,8 @@ const WORD_STAGES = [
     about: (at) => `"${at.word}"`,
     formula: "score = sum_t log p_t / length^penalty",
     numbers: ["(17)"],
-    shapes: (at) => `at most ${at.size.beam} hypotheses`,
+    shapes: (at) =>
+      `sums (${at.live},${at.which === "list" ? at.listSize : at.size.trg_words}) -> at most ${at.size.beam} hypotheses`,
     prose: (at) =>
       `Every hypothesis is extended by every word, and the ${at.size.beam} best sums stay. ` +
       `The translation goes on with "${at.word}".`,

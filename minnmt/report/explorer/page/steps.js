@@ -92,6 +92,7 @@ function where() {
     full: tr.best(before, "full", n),
     listed: tr.lists ? tr.best(before, "list", n) : [],
     kept: tr.lists ? tr.kept(before, n) : 1,
+    live: t === 1 ? 1 : at.search.rounds[t - 2][0].filter((node) => tr.word(node) !== EOS).length,
     listSize: tr.lists ? tr.listSize(n) : 0,
   };
 }
