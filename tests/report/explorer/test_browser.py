@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import minnmt
 from minnmt.report.explorer.page import explore_sentences, make_page
 from minnmt.report.explorer.server import Server
 from minnmt.report.explorer.variant import ListChoice, variant_of
@@ -53,7 +54,7 @@ def tab(browser, page_file):
     page.goto(page_file.as_uri())
     yield page
     context.close()
-    own = (page_file.as_uri(), "about:blank", "data:", "blob:")
+    own = ("file:", "about:blank", "data:", "blob:")
     assert ([url for url in requests if not url.startswith(own)], complaints) == ([], [])
 
 
@@ -143,14 +144,21 @@ def test_translations_scores_and_what_is_kept_are_those_of_decode_and_audit(tab,
         assert "the same translation" in facts(tab)["same"]
 
 
-def test_clicking_a_word_tells_why_as_the_command_does(tab, tiny_run):
-    tab.keyboard.press("Shift+ArrowRight")
-    tab.click('[data-key="stage-6"]')
+OPTIONS = [{}, {"by": "target"}, {"min_prob": 0.05}, {"by": "target", "min_prob": 0.1, "frequent": 2}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_clicking_a_word_tells_why_as_the_command_does(tab, tiny_run, tmp_path, options):
+    path = tmp_path / "page.html"
+    data = explore_sentences([SENTENCE], [variant_of(tiny_run, ListChoice(topn=1, **options))])
+    path.write_text(make_page(data).html, encoding="utf-8")
+    flags = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
+    tab.goto(f"{path.as_uri()}#step=1&stage=6")
     for k in range(4):
         spot = tab.locator('svg [data-key^="full-"]').nth(k)
         word = spot.get_attribute("aria-label").split(":")[0].replace("▪", "￭")
         spot.click()
-        lines = run_cli("candidates", "why", "-m", tiny_run, SENTENCE, word, "--topn", 1).out.splitlines()[2:]
+        lines = run_cli("candidates", "why", "-m", tiny_run, SENTENCE, word, "--topn", 1, *flags).out.splitlines()[2:]
         assert lines[0].replace("￭", "▪") in tab.text_content("#why .verdict")
         rows = [row.locator("td").all_text_contents() for row in tab.locator("#why .links tr").all()[1:]]
         assert [row[1:] for row in rows] == [line.split()[:5] for line in lines[2:]]
@@ -251,6 +259,21 @@ def test_hostile_text_is_shown_as_text(tab):
         tab.click(f'[data-key="tab-{view}"]')
     tab.click("#lines [data-source] >> nth=0")
     assert tab.evaluate("window.hit") is None
+
+
+def test_it_works_in_the_frame_of_a_notebook(browser, tiny_run):
+    page, complaints = browser.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.set_content(f"<body>{minnmt.explore(tiny_run, SENTENCE)._repr_html_()}</body>")
+    frame = page.frame_locator("iframe")
+    frame.locator('[data-key="word-next"]').click()
+    frame.locator('[data-key="stage-6"]').click()
+    playwright.expect(frame.locator(".where")).to_contain_text("word 1 of")
+    frame.locator("#n").press("Home")
+    playwright.expect(frame.locator("#n-value")).to_have_text("5")
+    assert complaints == []
+    page.close()
 
 
 def test_the_server_takes_sentences_n_and_forced_words(browser, tiny_run):
