@@ -192,7 +192,10 @@ def test_the_threshold_shows_what_would_be_counted(tab, page_file):
         n_cells.append(expected)
     assert n_cells[0] > n_cells[1] > 0
     tab.locator("#view circle").first.hover()
-    assert tab.locator("#lines .lit").count() == 2  # the cell's two words
+    assert tab.locator("#lines .lit").count() == tab.locator("#view .lit").count() == 2  # the cell's two words
+    tab.locator('#lines [data-source="1"]').hover()
+    partners = [t for t, alpha in enumerate(alphas[1 :: len(record["units"])]) if alpha > 0.3]
+    assert tab.locator("#view .lit").count() == 1 + len(partners)
     assert "looks at" in tab.text_content("#cell")
 
 

@@ -88,7 +88,7 @@ function heatMap(tr, steps, words, threshold) {
     step.alpha.map((alpha, i) =>
       mark(
         "g",
-        { onpointerenter: () => pointAt(tr, words, t, i, alpha), onpointerleave: () => light(null, null) },
+        { onpointerenter: () => pointAt(tr, words, t, i, alpha), onpointerleave: () => light([], []) },
         mark("rect", {
           x: left + i * cell + 1,
           y: top + t * cell + 1,
@@ -122,32 +122,39 @@ function pointAt(tr, words, t, i, alpha) {
   byId("cell").textContent =
     `${tr.spell(words[t])} (word ${t + 1}) looks at ${shown(tr.units[i])}: ${alpha.toFixed(4)}, ` +
     (alpha > state.threshold ? "counted" : "not counted");
-  light(i, t);
+  light([i], [t]);
 }
 
-// Show a source unit and a target word in the sentences above, and the other way round.
-function light(i, t) {
+// Show source units and target words, in the sentences above and at the edges of the heat map.
+function light(sources, steps) {
   for (const node of document.querySelectorAll(".lit")) node.classList.remove("lit");
-  const chosen = [
-    i !== null && `#lines [data-source="${i}"]`,
-    t !== null && `#lines [data-path="${state.path}"][data-step="${t + 1}"]`,
+  const places = [
+    ...sources.map((i) => `#lines [data-source="${i}"], #view .source-${i}`),
+    ...steps.map((t) => `#lines [data-path="${state.path}"][data-step="${t + 1}"], #view .target-${t}`),
   ];
-  for (const selector of chosen.filter(Boolean)) document.querySelector(selector)?.classList.add("lit");
+  for (const place of places) for (const node of document.querySelectorAll(place)) node.classList.add("lit");
 }
 
-// A word of the sentences that is pointed at: its partners, darkest first, in the other sentence.
-function lightPartners(source, step) {
-  const tr = trace(),
-    path = tr.path(state.path, state.n),
-    alphas = [0, ...path.slice(0, -1)].map((node) => tr.steps[node].alpha);
-  light(source, step === null ? null : step - 1);
-  if (source !== null)
-    alphas.forEach((alpha, t) => {
-      if (alpha[source] > state.threshold)
-        document.querySelector(`#lines [data-path="${state.path}"][data-step="${t + 1}"]`)?.classList.add("lit");
-    });
-  if (step !== null)
-    alphas[step - 1]?.forEach((alpha, i) => {
-      if (alpha > state.threshold) document.querySelector(`#lines [data-source="${i}"]`)?.classList.add("lit");
-    });
+// A source unit or a target word that is pointed at, and its partners above the threshold.
+function lightSource(i) {
+  light(
+    [i],
+    range(alphasOf().length).filter((t) => alphasOf()[t][i] > state.threshold),
+  );
+}
+
+function lightTarget(t) {
+  light(
+    range(trace().units.length).filter((i) => alphasOf()[t][i] > state.threshold),
+    [t],
+  );
+}
+
+function alphasOf() {
+  const tr = trace();
+  return [0, ...tr.path(state.path, state.n).slice(0, -1)].map((node) => tr.steps[node].alpha);
+}
+
+function range(n) {
+  return Array.from({ length: n }, (_, k) => k);
 }
