@@ -38,7 +38,7 @@ function attentionView() {
     el(
       "p",
       { class: "readout", id: "cell" },
-      "A row for every target word, darker is more; framed cells with a dot are counted. Point at a cell to read it.",
+      "A row for every target word, the stronger the shade, the more; framed cells with a dot are counted. Point at a cell to read it.",
     ),
   ];
 }
@@ -137,15 +137,17 @@ function light(sources, steps) {
 
 // A source unit or a target word that is pointed at, and its partners above the threshold.
 function lightSource(i) {
+  const alphas = alphasOf();
   light(
     [i],
-    range(alphasOf().length).filter((t) => alphasOf()[t][i] > state.threshold),
+    range(alphas.length).filter((t) => alphas[t][i] > state.threshold),
   );
 }
 
 function lightTarget(t) {
+  const alpha = alphasOf()[t];
   light(
-    range(trace().units.length).filter((i) => alphasOf()[t][i] > state.threshold),
+    range(alpha.length).filter((i) => alpha[i] > state.threshold),
     [t],
   );
 }

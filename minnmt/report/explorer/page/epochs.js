@@ -24,7 +24,7 @@ function fillingView() {
       "p",
       { class: "prose" },
       "Training adds the attention weights up, epoch after epoch. Here are the counts of five words of the sentence with " +
-        "their likeliest targets: the darker, the larger the share of the source word's count.",
+        "their likeliest targets: the stronger the colour, the larger the share of the source word's count.",
     ),
     el("div", { class: "scroll" }, fillingPicture(tr, units, targets, counts, e)),
     el("p", { class: "formula" }, "count[f, e] += alpha, where alpha > threshold  (18)"),
