@@ -38,7 +38,8 @@ function attentionView() {
     el(
       "p",
       { class: "readout", id: "cell" },
-      "A row for every target word, the stronger the shade, the more; framed cells with a dot are counted. Point at a cell to read it.",
+      "A row for every target word: the stronger the shade, the more attention. Framed cells with a dot are counted. " +
+        "Point at a cell to read it.",
     ),
   ];
 }
