@@ -34,7 +34,7 @@ function attentionView() {
       ` would be counted, with ${percent(weight / steps.length, 1)} of the attention.`,
     ),
     el("p", { class: "formula" }, "count[f, e] += alpha, where alpha > threshold  (18)"),
-    el("div", { class: "scroll" }, heatMap(tr, steps, words, threshold)),
+    el("div", { class: "scroll" }, drawnOnce(heatMap, tr, steps, words, threshold)),
     el(
       "p",
       { class: "readout", id: "cell" },
@@ -42,6 +42,16 @@ function attentionView() {
         "Point at a cell to read it.",
     ),
   ];
+}
+
+// The last picture, if nothing that it shows has changed: most steps of the slider for n change nothing here.
+let drawn = { key: "", picture: null };
+
+function drawnOnce(draw, tr, steps, words, threshold) {
+  const looks = [state.sentence, state.variant, state.step, document.documentElement.dataset.theme, roomFor()];
+  const key = JSON.stringify([looks, words, threshold, tr.source, tr.forced]);
+  if (drawn.key !== key) drawn = { key, picture: draw(tr, steps, words, threshold) };
+  return drawn.picture;
 }
 
 function heatMap(tr, steps, words, threshold) {
