@@ -1,6 +1,7 @@
 """explore: a page to step through translations."""
 
 import os
+import pathlib
 import sys
 import time
 
@@ -61,7 +62,7 @@ def explore(sentences, output, serve, open_it, against, **options):
         return
     write_page(chosen, variants, output, began)
     if open_it:
-        open_page(f"file://{os.path.abspath(output)}")
+        open_page(pathlib.Path(output).resolve().as_uri())
 
 
 def check_output(output, serve, open_it, options, against):

@@ -86,6 +86,15 @@ def test_a_model_without_counts_is_shown_without_lists(model, tmp_path):
     assert data_of((tmp_path / "page.html").read_text())["sentences"][0]["traces"][0]["lists"] is None
 
 
+def test_opening_it_in_a_browser(tiny_run, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or len(opened) > 1)
+    path = tmp_path / "a page?.html"
+    first, second = (explore("-m", tiny_run, "eins.", "--open", "-o", path) for _ in range(2))
+    assert opened == [path.as_uri()] * 2 and "%20" in opened[0]
+    assert "no browser" in first.err and "no browser" not in second.err
+
+
 def test_to_standard_output(tiny_run):
     result = explore("-m", tiny_run, "eins.", "-o", "-")
     assert result.code == 0 and result.out.startswith("<!DOCTYPE html>") and result.err == ""
