@@ -12,6 +12,7 @@ from minnmt.commands.audit_command import audit
 from minnmt.commands.bench_command import bench
 from minnmt.commands.candidates_command import candidates
 from minnmt.commands.decode_command import decode
+from minnmt.commands.explore_command import explore
 from minnmt.commands.reproduce_command import reproduce
 from minnmt.commands.text_command import corpus, score
 from minnmt.commands.train_command import train
@@ -37,7 +38,7 @@ def cli():
     """
 
 
-for command in (train, decode, score, align, candidates, audit, bench, reproduce, corpus):
+for command in (train, decode, explore, score, align, candidates, audit, bench, reproduce, corpus):
     cli.add_command(command)
 
 

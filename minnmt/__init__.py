@@ -38,3 +38,18 @@ def _claim_kernels():
 
 
 _claim_kernels()
+
+
+def explore(model, *sentences, topn=100, counts=()):
+    """A page to step through translations, which a notebook shows in place: minnmt.explore("runs/default", "Ja.").
+
+    `model` is a model directory, or a Model without counts; topn is where the slider for n stands, counts are named as
+    for `decode --counts`. `explore(...).html` is the page as text.
+    """
+    from .report.explorer.page import explore_sentences, make_page
+    from .report.explorer.variant import ListChoice, variant_of
+
+    if not sentences:
+        raise TypeError("explore() needs a sentence to translate")
+    names = (counts,) if isinstance(counts, str) else tuple(counts)
+    return make_page(explore_sentences(sentences, [variant_of(model, ListChoice(topn, names))]))

@@ -8,7 +8,8 @@ import os
 from functools import partial
 from pathlib import Path
 
-from minnmt.files import make_directory, only_writer, write_lines
+import minnmt
+from minnmt.files import make_directory, only_writer, write_atomically, write_lines
 from minnmt.tasks.training import start_or_resume
 from minnmt.tasks.validation import validate
 from minnmt.text.embedded import embedded_corpus
@@ -58,3 +59,17 @@ def lesson_settings():
     return Settings(
         **paths, bpe=500, embedding=48, hidden=64, epochs=4, learning_rate=0.005, align_from_epoch=1, threads=1
     )
+
+
+def step_through(sentence, name, state, topn=100):
+    """The page that steps through one translation of the lessons' model, in a frame: `python cli.py explore` in small.
+
+    It is written beside the lessons, as explore-NAME.html, so that the notebook stays small. `state` is what follows #
+    in its address: where it opens.
+    """
+    from IPython.display import IFrame
+
+    page = minnmt.explore(lesson_model(), sentence, topn=topn)
+    path = Path(__file__).with_name(f"explore-{name}.html")
+    write_atomically(path, page.html)
+    return IFrame(f"{path.name}#{state}", width="100%", height=860)

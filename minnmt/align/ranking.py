@@ -4,6 +4,7 @@
 written down is in inspect.py and report/. Notebook 07.
 """
 
+from copy import copy
 from functools import cached_property
 from typing import NamedTuple
 
@@ -55,6 +56,12 @@ class Ranking:
         self.counts, self.n, self.by, self.min_prob, self.frequent = counts, n, by, min_prob, frequent
         self.candidates = best_candidates(counts, counts.n_trg, by)
 
+    def with_n(self, n):
+        """The same ranking, of which another number is let through."""
+        other = copy(self)
+        other.n = n
+        return other
+
     def links(self, src_id, trg_id=None):
         """The Links of a source word: with its n best candidates, best first, or with one target word, if there are."""
         ids, probs = self.candidates.row(src_id)
@@ -89,6 +96,17 @@ class Ranking:
     @cached_property
     def _probabilities(self):
         return probabilities(self.counts, "source"), probabilities(self.counts, "target")
+
+    def needed(self, src_ids):
+        """(Vt) for every target id the smallest n that brings it into a sentence's list: 0 always, inf never."""
+        needed = np.full(self.counts.n_trg, np.inf)
+        for src_id in dict.fromkeys(src_ids):
+            ids, probs = self.candidates.row(src_id)
+            allowed = probs >= np.float32(self.min_prob)
+            ids, ranks = ids[allowed], np.arange(1, len(ids) + 1)[allowed]
+            needed[ids] = np.minimum(needed[ids], ranks)
+        needed[: len(always_words(self.counts.n_trg, self.frequent))] = 0
+        return needed
 
     def list_size(self, src_ids):
         """How many target words a sentence's list has."""

@@ -148,10 +148,13 @@ engine_option = click.option(
     "plain is the program as one reads it: nothing compiled, one thread, one sentence after the other. [default: int8]",
 )  # fmt: skip
 
-search_options = group(
+beam_options = group(
     click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search."),
     click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^PENALTY. [1]"),
     click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]"),
+)
+search_options = group(
+    beam_options,
     click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together."),
     click.option("--threads", type=POSITIVE, help="Each has its batch, or all share one. [default: one per processor]"),
 )

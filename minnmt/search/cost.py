@@ -22,6 +22,24 @@ class Shape(NamedTuple):
     weight_bytes: int = 4
 
 
+def step_numbers(shape):
+    """Of one step -> weights of the cells and the readout, numbers that attention looks at, weights of the softmax."""
+    E, H, C = shape.embedding, shape.hidden, 2 * shape.hidden
+    attention = (shape.length + 1) * (C + 3 * H + E)  # energies, and the mean of what context is multiplied with
+    return (3 * H + C) * H + (3 * H + E) * H, attention, shape.n_words * E
+
+
+def step_cost(shape):
+    """Of one step with a full beam: the products of the decoder and the attention, and of the softmax -> two Costs.
+
+    The second is `n_words` times the same: a row of the output layer, and its bias. Bytes: what is read once for all
+    hypotheses, though each has its own attention.
+    """
+    step, attention, softmax = step_numbers(shape)
+    rest = Cost(2 * shape.beam * (step + attention), shape.weight_bytes * step + 4 * attention)
+    return rest, Cost(2 * shape.beam * softmax, shape.weight_bytes * softmax + 4 * shape.n_words)
+
+
 def decoding_cost(shape):
     """Operations of the matrix products, and bytes of weights and annotations read when the sentence is alone.
 
@@ -31,13 +49,12 @@ def decoding_cost(shape):
     E, H, C = shape.embedding, shape.hidden, 2 * shape.hidden
     S = steps = shape.length + 1
     rows = 1 + shape.beam * (steps - 1)  # of all steps: the first has one hypothesis
-    inputs, recurrent, start, annotations = 2 * 3 * H * E, 2 * 3 * H * H, C * H, C * (C + 3 * H + E)
-    middle, state = (3 * H + C) * H, (3 * H + E) * H
-    attention = S * (C + 3 * H + E)  # energies, and the mean of what context is multiplied with
-    softmax = shape.n_words * E
-    products = S * (inputs + recurrent + annotations) + start + state + rows * (middle + attention + state + softmax)
+    inputs, recurrent, annotations = 2 * 3 * H * E, 2 * 3 * H * H, C * (C + 3 * H + E)
+    start = C * H + (3 * H + E) * H  # the first state, and its products
+    step, attention, softmax = step_numbers(shape)
+    products = S * (inputs + recurrent + annotations) + start + rows * (step + attention + softmax)
     # the encoder's recurrent weights are read for every word, the decoder's for every step, the others once
-    weights = inputs + S * recurrent + annotations + start + state + steps * (middle + state + softmax)
+    weights = inputs + S * recurrent + annotations + start + steps * (step + softmax)
     return Cost(2 * products, shape.weight_bytes * weights + 4 * steps * attention)
 
 

@@ -12,9 +12,9 @@ from tests.conftest import TINY, run_cli, write_toy_text
 CLI = Path(__file__).parents[2] / "cli.py"
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["decode"], ["score"], ["corpus"], ["align"], ["audit"], ["bench"]])
+@pytest.mark.parametrize("command", ["", "train", "decode", "score", "corpus", "align", "audit", "bench", "explore"])
 def test_help_has_an_example(command):
-    result = run_cli(*command, "--help")
+    result = run_cli(*command.split(), "--help")
     assert result.code == 0 and "python cli.py" in result.out
 
 
