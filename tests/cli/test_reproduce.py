@@ -70,7 +70,7 @@ def test_table_1(done):
         assert row["list"] is None or 2 <= row["list"] <= 40
     cells = [line.split("\t") for line in (done[0] / "deen-table.tsv").read_text().splitlines()]
     ours = [row[-2:] for row in cells if row[2] == "100"]
-    assert ours == [["3.1", "43"], ["-", "-"], ["-", "-"], ["7.0", "32"], ["-", "-"], ["-", "-"]]
+    assert ours == [["3.1", "43"], ["-", "-"], ["-", "-"], ["6.93", "32"], ["-", "-"], ["-", "-"]]
     for row, line in zip(rows, cells[1:]):
         line = dict(zip(cells[0], line))
         assert (line["BLEU"], line["TER"]) == (f"{row['bleu']:.2f}", f"{row['ter']:.2f}")
