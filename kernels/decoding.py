@@ -12,7 +12,7 @@ from .attention import add_scaled, energy
 from .functions import LOW, ZERO, exp, largest_of, softmax, tanh
 from .gates import gated
 from .jit import device_function, helper, kernel
-from .products import PART, TILE, multiply_part, n_inputs, n_parts, round_row
+from .products import BLOCK, GROUP, PART, TILE, multiply_part, n_inputs, n_parts, round_row
 from .team import PATIENCE, begin_round, claim, next_round, part_done, rows_of, stage_of, wait_for_helpers
 
 READ, ANNOTATE = range(2)  # stages of the encoder, each in parts
@@ -49,60 +49,62 @@ def cell(x, y, s, out):
 def annotate(inputs, lengths, weights, desk):
     """The sentences that have a word at a position are read together; the two directions are two parts."""
     B, S, C = desk.h.shape
-    share_reading(inputs, lengths, weights, desk, READ)
-    h, rows = desk.h.reshape(B * S, C), desk.rows
-    for i in range(B * S):
-        desk.scale[i], desk.shift[i] = round_row(h[i], weights.annotation.levels, rows[i])
-    share_reading(inputs, lengths, weights, desk, ANNOTATE)
+    desk.order[:] = np.argsort(-lengths, kind="mergesort")  # the longest first
+    for stage in range(READ, ANNOTATE + 1):
+        if stage == ANNOTATE:
+            h = desk.h.reshape(B * S, C)
+            for i in range(B * S):
+                desk.scale[i], desk.shift[i] = round_row(h[i], weights.annotation.levels, desk.rows[i])
+        parts = parts_of_reading(stage, weights)
+        round_id = begin_round(desk.board, stage, 0)
+        for part in range(parts):
+            if claim(desk.board, round_id, part):
+                reading_part(inputs, lengths, weights, desk, stage, part, 0)
+                part_done(desk.board)
+        wait_for_helpers(desk.board, parts, PATIENCE * len(desk.rows))
     return desk.h, desk.memory
-
-
-@device_function
-def share_reading(inputs, lengths, weights, desk, stage):
-    """All parts of a stage, as far as helpers leave them."""
-    n = 2 if stage == READ else n_parts(weights.annotation)
-    this = begin_round(desk.board, stage, 0)
-    for part in range(n):
-        if claim(desk.board, this, part):
-            reading_part(inputs, lengths, weights, desk, stage, part)
-            part_done(desk.board)
-    wait_for_helpers(desk.board, n, PATIENCE * len(desk.rows))
 
 
 @helper
 def help_reading(inputs, lengths, weights, desk, me, n_threads):
     """Take parts of annotate, until it is over."""
-    this = next_round(desk.board, 0)
-    while this != 0:
-        stage = stage_of(this)
-        n = 2 if stage == READ else n_parts(weights.annotation)
-        for k in range(n):
-            part = (k + me * n // n_threads) % n
-            if claim(desk.board, this, part):
-                reading_part(inputs, lengths, weights, desk, stage, part)
+    round_id = next_round(desk.board, 0)
+    while round_id != 0:
+        stage = stage_of(round_id)
+        parts = parts_of_reading(stage, weights)
+        for k in range(parts):
+            part = (k + me * parts // n_threads) % parts
+            if claim(desk.board, round_id, part):
+                reading_part(inputs, lengths, weights, desk, stage, part, me)
                 part_done(desk.board)
-        this = next_round(desk.board, this)
+        round_id = next_round(desk.board, round_id)
 
 
 @device_function
-def reading_part(inputs, lengths, weights, desk, stage, part):
+def parts_of_reading(stage, weights):
+    """How many there are."""
+    return 2 if stage == READ else n_parts(weights.annotation)
+
+
+@device_function
+def reading_part(inputs, lengths, weights, desk, stage, part, me):
     """One direction, or some tiles of the annotations' weights."""
     B, S, C = desk.h.shape
     if stage == READ:
         u = weights.u_forward if part == 0 else weights.u_backward
-        read(inputs, lengths, u, part, desk.h)
+        read(inputs, lengths, u, part, desk, desk.totals[me])
     else:
         memory = desk.memory.reshape(B * S, desk.memory.shape[2])
-        multiply_part(desk.rows, desk.scale, desk.shift, weights.annotation, part, memory)
+        multiply_part(desk.rows, desk.scale, desk.shift, weights.annotation, part, desk.totals[me], memory)
 
 
 @device_function
-def read(inputs, lengths, u, way, h):
+def read(inputs, lengths, u, way, desk, totals):
     """One GRU reads all sentences, forwards (way 0) or backwards (1) -> fills its half of h."""
-    B, S, H = h.shape[0], h.shape[1], h.shape[2] // 2
-    order = np.argsort(-lengths, kind="mergesort")  # the longest first
-    state, products = np.zeros((B, H), np.float32), np.empty((B, 3 * H), np.float32)
-    rows, scale, shift = np.empty((B, n_inputs(u)), u.w.dtype), np.empty(B, np.float32), np.empty(B, np.int32)
+    h, order, B, S, H = desk.h, desk.order, len(desk.h), desk.h.shape[1], desk.h.shape[2] // 2
+    state, products, rows = desk.state[way], desk.products[way], desk.state_rows[way]
+    scale, shift = desk.state_scale[way], desk.state_shift[way]
+    state[:] = ZERO
     for step in range(S):
         i = step if way == 0 else S - 1 - step
         n = 0
@@ -110,7 +112,7 @@ def read(inputs, lengths, u, way, h):
             scale[n], shift[n] = round_row(state[n], u.levels, rows[n])
             n += 1
         for part in range(n_parts(u)):
-            multiply_part(rows[:n], scale, shift, u, part, products[:n])
+            multiply_part(rows[:n], scale, shift, u, part, totals, products[:n])
         for k in range(n):
             b = order[k]
             out = h[b, i, way * H : (way + 1) * H]
@@ -126,7 +128,7 @@ def read(inputs, lengths, u, way, h):
 @kernel
 def decoder_step(word, state, sentence, source, weights, output, ending, n, desk):
     """Fast because
-    - Python is asked once for a whole step, and other threads may run meanwhile;
+    - Python is asked once for a whole step, and other threads can run in the meantime;
     - what takes long can be shared.
     """
     N, H = state.s.shape
@@ -144,12 +146,12 @@ def decoder_step(word, state, sentence, source, weights, output, ending, n, desk
             for i in range(N):
                 read_out(desk.products[i], word[i], desk.context[i], H, desk.o[i])
                 desk.scale[i], desk.shift[i] = round_row(desk.o[i], output.weights.levels, desk.word_rows[i])
-        parts = parts_of_step(stage, N, weights, output, desk)
+        parts = parts_of_step(stage, N, weights, output)
         shared = parts >= FEW_PARTS and (stage != BEST or desk.logits.shape[1] >= FEW_WORDS)
-        this = begin_round(desk.board, stage, N) if shared else 0
+        round_id = begin_round(desk.board, stage, N) if shared else 0
         for part in range(parts):
-            if not shared or claim(desk.board, this, part):
-                step_part(source, weights, output, desk, stage, part, N)
+            if not shared or claim(desk.board, round_id, part):
+                step_part(source, weights, output, desk, stage, part, N, 0)
                 if shared:
                     part_done(desk.board)
         if shared:
@@ -160,41 +162,43 @@ def decoder_step(word, state, sentence, source, weights, output, ending, n, desk
 @helper
 def help_steps(source, weights, output, desk, me, n_threads):
     """Take parts of the steps of one batch, until it is over."""
-    this = next_round(desk.board, 0)
-    while this != 0:
-        stage, N = stage_of(this), rows_of(this)
-        parts = parts_of_step(stage, N, weights, output, desk)
+    round_id = next_round(desk.board, 0)
+    while round_id != 0:
+        stage, N = stage_of(round_id), rows_of(round_id)
+        parts = parts_of_step(stage, N, weights, output)
         for k in range(parts):
             part = (k + me * parts // n_threads) % parts
-            if claim(desk.board, this, part):
-                step_part(source, weights, output, desk, stage, part, N)
+            if claim(desk.board, round_id, part):
+                step_part(source, weights, output, desk, stage, part, N, me)
                 part_done(desk.board)
-        this = next_round(desk.board, this)
+        round_id = next_round(desk.board, round_id)
 
 
 @device_function
-def parts_of_step(stage, N, weights, output, desk):
-    """How many there are."""
+def parts_of_step(stage, N, weights, output):
+    """How many there are; nothing that changes within a round, or between two, is looked at."""
     if stage == MIDDLE:
         return n_parts(weights.middle)
     if stage == STATE:
         return n_parts(weights.state)
     if stage == WORDS:
-        return n_lists(desk.sentence[:N], output) * n_list_parts(output)
+        return n_lists(output) * n_list_parts(output)
     return N  # a row each
 
 
 @device_function
-def step_part(source, weights, output, desk, stage, part, N):
+def step_part(source, weights, output, desk, stage, part, N, me):
     """One part of a stage."""
+    rows, totals = desk.state_rows[:N], desk.totals[me]
     if stage == MIDDLE:
-        multiply_part(desk.state_rows[:N], desk.scale, desk.shift, weights.middle, part, desk.middle[:N])
+        multiply_part(rows, desk.scale, desk.shift, weights.middle, part, totals, desk.middle[:N])
     elif stage == ATTEND:
         attend_row(desk.middle[part], desk.sentence[part], source, desk.alpha[part], desk.context[part])
     elif stage == STATE:
-        multiply_part(desk.state_rows[:N], desk.scale, desk.shift, weights.state, part, desk.products[:N])
+        multiply_part(rows, desk.scale, desk.shift, weights.state, part, totals, desk.products[:N])
     elif stage == WORDS:
-        words_part(desk.word_rows[:N], desk.scale, desk.shift, desk.sentence[:N], output, part, desk.logits[:N])
+        rounded = desk.word_rows[:N], desk.scale, desk.shift
+        words_part(rounded, desk.sentence[:N], output, part, totals, desk.logits[:N])
     else:
         size = output.sizes[desk.sentence[part]]
         best_of_row(desk.logits[part, :size], desk.ending[part], desk.places[part], desk.logps[part])
@@ -254,17 +258,18 @@ def word_logits(o, sentence, output):
     logits = np.full((N, M), LOW, np.float32)
     for i in range(N):
         scale[i], shift[i] = round_row(o[i], weights.levels, rows[i])
-    for part in range(n_lists(sentence, output) * n_list_parts(output)):
-        words_part(rows, scale, shift, sentence, output, part, logits)
+    totals = np.empty((BLOCK + GROUP, PART * TILE), np.float32)
+    for part in range(n_lists(output) * n_list_parts(output)):
+        words_part((rows, scale, shift), sentence, output, part, totals, logits)
     return logits
 
 
 @device_function
-def n_lists(sentence, output):
-    """How many lists rows have; neighbours may have the same."""
+def n_lists(output):
+    """How many there are; neighbours may have the same."""
     n = 0
-    for i in range(len(sentence)):
-        n += i == 0 or output.begins[sentence[i]] != output.begins[sentence[i - 1]]
+    for b in range(len(output.begins)):
+        n += b == 0 or output.begins[b] != output.begins[b - 1]
     return n
 
 
@@ -278,22 +283,27 @@ def n_list_parts(output):
 
 
 @device_function
-def words_part(rows, row_scale, shift, sentence, output, part, logits):
-    """One part of one list -> the logits of the rows that have this list."""
+def words_part(rounded, sentence, output, part, totals, logits):
+    """One part of one list -> the logits of the rows that have this list, if there are any left."""
+    rows, row_scale, shift = rounded
     w, scale, bias, levels = output.weights
     chosen, piece = divmod(part, n_list_parts(output))
-    first, last, found = 0, 0, -1
-    while found < chosen:  # the rows of the next list
-        first, found = last, found + 1
-        while last < len(sentence) and output.begins[sentence[last]] == output.begins[sentence[first]]:
-            last += 1
-    begin, size = output.begins[sentence[first]], output.sizes[sentence[first]]
+    b = found = 0
+    while found < chosen:  # the first sentence with that list
+        b += 1
+        found += output.begins[b] != output.begins[b - 1]
+    begin, size = output.begins[b], output.sizes[b]
+    first = 0
+    while first < len(sentence) and output.begins[sentence[first]] != begin:
+        first += 1
+    last = first
+    while last < len(sentence) and output.begins[sentence[last]] == begin:
+        last += 1
     n_tiles = (size + TILE - 1) // TILE
-    if piece * PART < n_tiles:
-        words = slice(begin * TILE, begin * TILE + size)
+    if first < last and piece * PART < n_tiles:
+        words, own = slice(begin * TILE, begin * TILE + size), slice(first, last)
         weights = (w[begin : begin + n_tiles], scale[words], bias[words], levels)
-        own = slice(first, last)
-        multiply_part(rows[own], row_scale[own], shift[own], weights, piece, logits[own, :size])
+        multiply_part(rows[own], row_scale[own], shift[own], weights, piece, totals, logits[own, :size])
 
 
 @kernel

@@ -19,6 +19,7 @@ TILE = 32  # outputs
 PART = 8  # tiles
 BLOCK = 40  # rows that are multiplied with a part before the next are: their totals stay in the cache
 ZERO_POINT = 128  # what is added to an 8-bit weight to make it unsigned
+TINY = np.float32(1e-30)  # a row of nothing larger counts as zero: levels / largest must be a number
 
 
 @kernel
@@ -41,8 +42,9 @@ def product(x, weights):
     out = np.empty((M, len(weights.bias)), np.float32)
     for i in range(M):
         scale[i], shift[i] = round_row(x[i], weights.levels, rows[i])
+    totals = np.empty((BLOCK + GROUP, PART * TILE), np.float32)
     for part in range(n_parts(weights)):
-        multiply_part(rows, scale, shift, weights, part, out)
+        multiply_part(rows, scale, shift, weights, part, totals, out)
     return out
 
 
@@ -60,12 +62,11 @@ def n_parts(weights):
 
 
 @device_function
-def multiply_part(rows, row_scale, shift, weights, part, out):
-    """Rounded rows (M,E) times one part of the Weights -> fills the part's columns of out (M,N)."""
+def multiply_part(rows, row_scale, shift, weights, part, totals, out):
+    """Rounded rows (M,E) times one part of the Weights -> fills the part's columns of out (M,N); totals is scratch."""
     w, scale, bias, _ = weights
     first_tile, end_tile = part * PART, min(part * PART + PART, len(w))
     outputs = slice(first_tile * TILE, min(end_tile * TILE, out.shape[1]))
-    totals = np.empty((min(BLOCK, len(rows) + GROUP), PART * TILE), np.float32)
     for begin in range(0, len(rows), BLOCK):
         end = min(begin + BLOCK, len(rows))
         for tile in range(first_tile, end_tile):
@@ -96,7 +97,7 @@ def round_row(x, levels, rounded):
             rounded[e] = x[e]
         return np.float32(1), np.int32(0)
     largest = largest_magnitude(x)
-    inverse = np.float32(levels) / largest if largest > ZERO else ZERO
+    inverse = np.float32(levels) / largest if largest > TINY else ZERO
     whole = np.int32(0)
     for e in range(E):
         number = np.int32(np.rint(x[e] * inverse))

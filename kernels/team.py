@@ -6,10 +6,12 @@ own cache. The leader claims parts as well, until none is left, and then waits f
 never waits for a thread that has not begun: a helper that the system keeps from running costs nothing but its help.
 
 Waiting is a short loop, and after that it gives way to any other process. A helper that waits in vain leaves. A leader
-that has to wait long (the system took the core from a helper at work) sends the helpers away.
+that has to wait long (the system took the core from a helper at work) sends the others away, and waits on for that one:
+so a helper must not fail between its claim and its end, and asks for no memory there.
 
 A round is a number that only grows: how many rounds there were, how many rows take part, which stage. A part is
-claimed by writing the round beside it, if an earlier one is there: so a helper that wakes up late can claim nothing.
+claimed by writing the round beside it, if an earlier one is there. So a helper that wakes up late can claim nothing,
+provided that the parts of a round follow from the round and from what stays the same for the whole batch.
 Notebook 08.
 """
 
@@ -28,26 +30,26 @@ def begin_round(board, stage, n_rows):
     """The leader names a stage -> the round."""
     count = (board[ROUND] >> (ROW_BITS + STAGE_BITS)) + 1
     poke(board, DONE, 0)
-    this = (count << (ROW_BITS + STAGE_BITS)) | (n_rows << STAGE_BITS) | stage
-    poke(board, ROUND, this)
-    return this
+    round_id = (count << (ROW_BITS + STAGE_BITS)) | (n_rows << STAGE_BITS) | stage
+    poke(board, ROUND, round_id)
+    return round_id
 
 
 @device_function
-def stage_of(this):
-    return this & ((1 << STAGE_BITS) - 1)
+def stage_of(round_id):
+    return round_id & ((1 << STAGE_BITS) - 1)
 
 
 @device_function
-def rows_of(this):
-    return (this >> STAGE_BITS) & ((1 << ROW_BITS) - 1)
+def rows_of(round_id):
+    return (round_id >> STAGE_BITS) & ((1 << ROW_BITS) - 1)
 
 
 @device_function
-def claim(board, this, part):
+def claim(board, round_id, part):
     """-> is the part ours?"""
     before = peek(board, CLAIMS + part)
-    return before < this and swap(board, CLAIMS + part, before, this)
+    return before < round_id and swap(board, CLAIMS + part, before, round_id)
 
 
 @device_function
@@ -76,9 +78,9 @@ def next_round(board, last):
     while turns < LONG:
         if peek(board, ENDED) != 0:
             return 0
-        this = peek(board, ROUND)
-        if this != last:
-            return this
+        round_id = peek(board, ROUND)
+        if round_id != last:
+            return round_id
         turns += 1
         if turns < SHORT:
             pause()

@@ -28,6 +28,13 @@ class ReadingDesk(NamedTuple):
     rows: np.ndarray  # (B*S,C+) annotations as they are multiplied
     scale: np.ndarray  # (B*S) of these
     shift: np.ndarray  # (B*S)
+    order: np.ndarray  # (B) the longest sentence first
+    state: np.ndarray  # (2,B,H) of the two directions
+    state_rows: np.ndarray  # (2,B,H+) as they are multiplied
+    state_scale: np.ndarray  # (2,B)
+    state_shift: np.ndarray  # (2,B)
+    products: np.ndarray  # (2,B,3H)
+    totals: np.ndarray  # (threads,...) each thread's own
 
 
 class StepDesk(NamedTuple):
@@ -50,19 +57,24 @@ class StepDesk(NamedTuple):
     logits: np.ndarray  # (R,M)
     places: np.ndarray  # (R,n)
     logps: np.ndarray  # (R,n)
+    totals: np.ndarray  # (threads,...) each thread's own
 
 
-def reading_desk(inputs, weights):
+def reading_desk(inputs, weights, n_threads=1):
     """inputs (B,S,6H), EncoderWeights -> ReadingDesk."""
     if reading_mode():
         return None
-    (B, S), C, annotation = inputs.shape[:2], inputs.shape[2] // 3, weights.annotation
-    rows, scale, shift = as_multiplied(B * S, annotation), floats(B * S), np.empty(B * S, np.int32)
-    board = make_board(max(2, len(annotation.w)))  # two directions, or parts of the weights
-    return ReadingDesk(board, floats(B, S, C), floats(B, S, len(annotation.bias)), rows, scale, shift)
+    (B, S), H, annotation = inputs.shape[:2], inputs.shape[2] // 6, weights.annotation
+    return ReadingDesk(
+        make_board(max(2, len(annotation.w))),  # two directions, or parts of the weights
+        floats(B, S, 2 * H), floats(B, S, len(annotation.bias)),
+        as_multiplied(B * S, annotation), floats(B * S), np.empty(B * S, np.int32),
+        np.empty(B, np.int64), floats(2, B, H), as_multiplied(2 * B, weights.u_forward).reshape(2, B, -1),
+        floats(2, B), np.empty((2, B), np.int32), floats(2, B, 3 * H), make_totals(n_threads),
+    )  # fmt: skip
 
 
-def step_desk(R, n, state, source, weights, output):
+def step_desk(R, n, state, source, weights, output, n_threads=1):
     """State, Source, StepWeights, Output of a batch; R rows at most, n best words of each -> StepDesk."""
     if reading_mode():
         return None
@@ -73,7 +85,7 @@ def step_desk(R, n, state, source, weights, output):
         np.empty(R, np.int64), np.empty(R, bool), floats(R, H), floats(R, H),
         as_multiplied(R, weights.state), as_multiplied(R, output.weights), floats(R), np.empty(R, np.int32),
         floats(R, len(weights.middle.bias)), floats(R, P), floats(R, S), floats(R, P), floats(R, E), floats(R, M),
-        np.empty((R, n), np.int64), floats(R, n),
+        np.empty((R, n), np.int64), floats(R, n), make_totals(n_threads),
     )  # fmt: skip
 
 
@@ -87,8 +99,14 @@ def as_multiplied(n_rows, weights):
     return np.empty((n_rows, w.shape[1] * (w.shape[2] // TILE)), w.dtype)
 
 
+def make_totals(n_threads):
+    """What threads add up in."""
+    block, group, part = (find_kernel(f"products.{name}") for name in ("BLOCK", "GROUP", "PART"))
+    return floats(n_threads, block + group, part * TILE)
+
+
 def make_board(most_parts):
-    """Where threads say what they do; `most_parts` of a stage, or more."""
+    """Where threads post their progress; `most_parts` of a stage, or more."""
     return np.zeros(find_kernel("team.CLAIMS") + most_parts, np.int64)
 
 
@@ -106,7 +124,7 @@ class Team:
     @contextlib.contextmanager
     def helping(self, work, *arguments):
         """Within it, other threads run the helper `work`, "file.function" in kernels/; the last argument is a desk."""
-        if self.n_threads == 1 or self.leave:
+        if self.n_threads == 1 or self.leave or arguments[-1] is None:
             self.leave = max(0, self.leave - 1)
             yield
             return
@@ -135,5 +153,5 @@ def help_elsewhere(core, helper, *arguments):
 
 
 def current_core():
-    """Of this thread; None if the system does not tell."""
+    """The core this thread runs on; None if unknown."""
     return SCHED_GETCPU() if SCHED_GETCPU and hasattr(os, "sched_setaffinity") else None

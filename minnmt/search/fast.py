@@ -31,7 +31,8 @@ class FastEngine:
     @property
     def name(self):
         """ "float32", or "int8" and the instruction that it runs on."""
-        return f"{self.packed.precision} ({instruction()})" if self.packed.precision == "int8" else "float32"
+        by = instruction() or "by no instruction of its own"
+        return f"int8 ({by})" if self.packed.precision == "int8" else "float32"
 
     def forget_words(self):
         """Project all words anew when they are met, as a new engine does."""
@@ -94,13 +95,14 @@ class FastSteps:
         self.p, self.trg_words, self.team = engine.packed, engine.trg_words, team
         self.ids, self.output = self.choose_words(lists, len(sentences))
         read = (*self.p.step, self.output.weights) if lists is None else self.p.step
-        if sum(weights.w.nbytes for weights in read) < WORTH_HELP:
+        if sum(weights.w.nbytes for weights in read) < WORTH_HELP or self.p.v.dtype != np.float32:
             self.team = ALONE
         memory, lengths, s0 = self.encode(sentences, engine.src_words)
         self.source = Source(memory, lengths, self.p.v)
         self.state = State(s0, product(s0, self.p.step.state))
         self.n = beam
-        self.desk = step_desk(beam * len(sentences), beam, self.state, self.source, self.p.step, self.output)
+        given = self.state, self.source, self.p.step, self.output, self.team.n_threads
+        self.desk = step_desk(beam * len(sentences), beam, *given)
 
     def choose_words(self, lists, n_sentences):
         """-> the ids (B,M) of each sentence's words, None for all words; Output."""
@@ -116,7 +118,7 @@ class FastSteps:
         src_ids, src_mask = pad(sentences)
         lengths = src_mask.sum(axis=0).astype(np.int64)
         inputs = src_words(src_ids.T.reshape(-1)).reshape(*src_ids.T.shape, -1)
-        given = inputs, lengths, self.p.encoder, reading_desk(inputs, self.p.encoder)
+        given = inputs, lengths, self.p.encoder, reading_desk(inputs, self.p.encoder, self.team.n_threads)
         with self.team.helping("decoding.help_reading", *given):
             h, memory = annotate(*given)
         mean = h.sum(axis=1) / lengths[:, None].astype(h.dtype)

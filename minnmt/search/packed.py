@@ -29,6 +29,7 @@ TILE = 32  # outputs side by side
 UNIT = 4  # numbers of 8 bits that are multiplied by one instruction
 LEVELS = 127.0  # the largest number in 8 bits
 ZERO_POINT = 128  # is added to a weight, for one side of the processor's instruction is unsigned
+TINY = 1e-30  # a row of nothing larger counts as zero
 PRECISIONS = ("int8", "float32")
 
 
@@ -54,7 +55,8 @@ def round_rows(x, levels):
     if levels == 0:
         return x, np.ones(len(x), x.dtype)
     largest = np.abs(x).max(axis=1, initial=0)
-    return np.rint(x * (levels / np.where(largest > 0, largest, 1))[:, None]), largest / x.dtype.type(levels)
+    numbers = np.rint(x * (levels / np.where(largest > TINY, largest, np.inf))[:, None].astype(x.dtype))
+    return numbers, largest / x.dtype.type(levels)
 
 
 def from_tiles(weights):
@@ -108,7 +110,7 @@ class Rows:
     def tiles(self):
         """All of them as Weights."""
         everything = np.arange(len(self.w))
-        return Weights(self._tiles(everything, everything, len(self.w)), self.scale, self.bias, self.levels)
+        return Weights(self._tiles(everything, everything), self.scale, self.bias, self.levels)
 
     def all_words(self, n_sentences):
         """-> Output: everybody has all words."""
@@ -124,14 +126,15 @@ class Rows:
         places = np.arange(len(ids)) + np.repeat(TILE * begins - first, sizes)
         scale, bias = np.zeros((2, TILE * ends[-1]), self.bias.dtype)
         scale[places], bias[places] = self.scale[ids], self.bias[ids]
-        return Output(Weights(self._tiles(ids, places, len(bias)), scale, bias, self.levels), begins, sizes)
+        return Output(Weights(self._tiles(ids, places), scale, bias, self.levels), begins, sizes)
 
-    def _tiles(self, ids, places, n_places):
+    def _tiles(self, ids, places):
+        """The rows `ids` at ascending places; places between them are zero."""
         units = self.w.view(np.int32) if self.levels else self.w
-        tiles = aligned((-(-n_places // TILE), units.shape[1], TILE), units.dtype)
-        if n_places != len(self.w):  # of lists, each leaves some places
-            tiles[...] = 0
-        tiles[-1:] = 0
+        n_tiles = places[-1] // TILE + 1 if len(places) else 0
+        tiles = aligned((n_tiles, units.shape[1], TILE), units.dtype)
+        last = np.flatnonzero(np.diff(places // TILE, append=n_tiles))  # in the last tile of each list there is room
+        tiles[places[last] // TILE] = 0
         fill_tiles(units, ids, places, tiles)
         return tiles.view(self.w.dtype)
 

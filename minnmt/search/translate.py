@@ -47,9 +47,9 @@ class Translator:
     """All that decides what becomes of a line.
 
     A selector (minnmt/align/selector.py) gives each sentence the list of words it may use. A replacer (unknown.py)
-    finds words for UNK; it needs settings.keep_attention. Each thread takes a batch; where there is only one batch,
-    the others help with it, if the network is large. In reading mode there is no engine: one thread, and one sentence
-    after the other.
+    finds words for UNK; it needs settings.keep_attention. Each thread takes a batch; with a single sentence the
+    others help, if the network is large. In reading mode there is no engine: one thread, and one sentence after the
+    other.
     """
 
     model: Model
@@ -101,8 +101,8 @@ class Translator:
         lists = None if self.selector is None else self.selector.lists(*pad(sentences))
         E = model.params.trg_embedding.shape[1]
         if lists and len(answers) > 1 and sum(map(len, lists)) * E > MEMORY_BUDGET:
-            self._answer(answers[: len(answers) // 2], team)
-            self._answer(answers[len(answers) // 2 :], team)
+            self._answer(answers[: len(answers) // 2])
+            self._answer(answers[len(answers) // 2 :])
             return
         with np.errstate(all="ignore"):  # what goes wrong is said below
             found = self._search(sentences, lists, team)

@@ -41,7 +41,7 @@ print("aligners", digest((aligner.probs.data, aligner.links(bitext))))
 
 
 def results(cache):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_NUM_THREADS": "2", "MINNMT_KERNELS": ""}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "MINNMT_KERNELS": ""}
     command = [sys.executable, "-c", CODE]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
 

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minnmt.compiled import find_kernel, reading, reading_mode
+from minnmt.lab.bench import limits as bench_limits
 from minnmt.lab.bench.limits import add_up, many_dots
+from minnmt.search import packed
 from minnmt.search.desks import Team, reading_desk, step_desk
 from minnmt.search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, make_rows, product
 from minnmt.search.stages import (
@@ -28,8 +30,9 @@ from tests.kernels.compared import both, compares
 if reading_mode():
     pytest.skip("MINNMT_KERNELS=numpy: nothing is compiled", allow_module_level=True)
 
+from kernels.decoding import WORDS  # noqa: E402
 from kernels.functions import exp  # noqa: E402  (Numba)
-from kernels.team import ENDED  # noqa: E402
+from kernels.team import DONE, ENDED  # noqa: E402
 
 SEED = st.integers(0, 2**32 - 1)
 N_THREADS = st.sampled_from([1, 2, 3])
@@ -186,7 +189,7 @@ def test_annotate(lengths, H, E, precision, n_threads, seed):
     shapes = (3 * H, H), (3 * H, H), (5 * H + E, 2 * H)
     weights = EncoderWeights(*(draw_weights(rng, *shape, precision) for shape in shapes))
     given = inputs, np.array(lengths, np.int64), weights
-    desk = reading_desk(inputs, weights)
+    desk = reading_desk(inputs, weights, n_threads)
     with helped("decoding.help_reading", n_threads, *given, desk):
         ours = [a.copy() for a in find_kernel(annotate.counterpart)(*given, desk)]
     theirs = annotate.plain(*given)  # of kernels
@@ -209,7 +212,7 @@ def test_decoder_step(lengths, H, E, K, precision, n_threads, seed):
     weights = StepWeights(draw_weights(rng, 3 * H + C, H, precision), draw_weights(rng, P, H, precision))
     source, output = draw_source(rng, lengths, C, P), draw_output(rng, rng.integers(1, 80, B), E, precision)
     state = State(np.tanh(normal(rng, N, H)), normal(rng, N, P))
-    desk = step_desk(N, K, state, source, weights, output)
+    desk = step_desk(N, K, state, source, weights, output, n_threads)
     ending = rng.integers(0, 2, N) > 0
     given = normal(rng, N, P), state, sentence, source, weights, output, ending, K
     with helped("decoding.help_steps", n_threads, source, weights, output, desk):
@@ -276,12 +279,40 @@ def test_exp_is_as_exact_as_float32_allows():
     assert np.isnan(exp(np.float32(np.nan))) or exp(np.float32(np.nan)) > 0
 
 
+def test_a_late_helper_finds_nothing_to_do():
+    """It wakes up in a round that is over, when the next step has begun, with fewer rows, on the same desk."""
+    rng = np.random.default_rng(1)
+    H, E, K, lengths = 3, 2, 5, [4] * 6
+    P, C = 3 * H + E, 2 * H
+    weights = StepWeights(draw_weights(rng, 3 * H + C, H, "int8"), draw_weights(rng, P, H, "int8"))
+    source, output = draw_source(rng, lengths, C, P), draw_output(rng, [9] * 6, E, "int8")
+    sentence = np.repeat(np.arange(6), K)
+    N = len(sentence)
+    state = State(np.tanh(normal(rng, N, H)), normal(rng, N, P))
+    desk = step_desk(N, K, state, source, weights, output, 2)
+    given = normal(rng, N, P), state, sentence, source, weights, output, np.zeros(N, bool), K
+    find_kernel(decoder_step.counterpart)(*given, desk)
+    assert desk.board[0] & 15 == WORDS  # the last round that was shared
+    desk.sentence[:12] = np.repeat(np.arange(6), 2)  # as the next step does first
+    desk.board[DONE], before = 0, desk.logits.copy()
+    find_kernel("decoding.help_steps")(source, weights, output, desk, 1, 2)
+    assert desk.board[DONE] == 0
+    np.testing.assert_array_equal(desk.logits, before)
+
+
+def test_both_sides_have_the_same_constants():
+    """Reading mode must not import kernels/, so they stand twice."""
+    for name in ("TILE", "ZERO_POINT", "TINY"):
+        assert np.float32(getattr(packed, name)) == np.float32(find_kernel(f"products.{name}"))
+    assert bench_limits.LANES == find_kernel("intrinsics.LANES")
+
+
 def test_helpers_come_late_leave_early_and_change_nothing():
     """The leader takes what nobody else does; a helper that is not needed leaves by itself."""
     rng = np.random.default_rng(1)
     inputs, lengths = normal(rng, 2, 3, 12), np.array([3, 2])
     weights = EncoderWeights(*(draw_weights(rng, *shape, "int8") for shape in ((6, 2), (6, 2), (11, 4))))
-    desk = reading_desk(inputs, weights)
+    desk = reading_desk(inputs, weights, 2)
     find_kernel("decoding.help_reading")(inputs, lengths, weights, desk, 1, 2)  # nothing happens: it returns
     expected = [a.copy() for a in find_kernel(annotate.counterpart)(inputs, lengths, weights, desk)]
     desk.board[ENDED] = 1

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from minnmt.compiled import reading_mode
 from minnmt.report.engines import WIDTH, compare_engines, engines_record, format_engines
 from minnmt.search.beam import Hypothesis
+from minnmt.search.packed import instruction
 from minnmt.search.translate import Translation
 from minnmt.text.parallel import Split
 from tests.conftest import run_cli
@@ -53,7 +53,7 @@ def test_without_references():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(reading_mode(), reason="there are no 8 bits")
+@pytest.mark.skipif(not instruction(), reason="decoding takes float32 here")
 def test_8_bits_cost_a_trained_model_little(tmp_path):
     """BLEU moves by less than 0.2, and at least 95 % of the outputs are those of float32; with and without lists."""
     run = tmp_path / "run"

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from minnmt.compiled import reading_mode
+from minnmt.compiled import find_kernel, reading_mode
 from minnmt.search import fast
 from minnmt.search import packed as packing
 from minnmt.search.batch_beam import batch_beam_search
@@ -65,17 +65,22 @@ def test_many_sentences_are_read_together_as_they_are_one_by_one(rng):
 @pytest.mark.parametrize("with_lists", [False, True])
 def test_a_team_finds_what_one_thread_finds(rng, monkeypatch, precision, with_lists):
     monkeypatch.setattr(fast, "WORTH_HELP", 0)
-    params = random_parameters(rng, hidden=70, dtype=np.float32)  # enough for parts that are worth a meeting
+    # enough of everything for parts that are worth a meeting: states, words, and rows of a beam
+    params = random_parameters(rng, trg_words=4200, hidden=260, dtype=np.float32)
     sentences, settings = draw_sentences(rng, 6), SearchSettings(beam=4, n_best=4, max_length=9)
-    lists = [np.array([0, 1, 3, 4]), np.arange(8)] * 3 if with_lists else None
+    lists = [np.array([0, 1, 3, 4]), np.arange(800)] * 3 if with_lists else None
     engine, team, asked = FastEngine(params, precision), Team(3), []
     helping = team.helping
-    monkeypatch.setattr(team, "helping", lambda *given: asked.append(given[0]) or helping(*given))
+    monkeypatch.setattr(team, "helping", lambda *given: asked.append(given) or helping(*given))
     expected = batch_beam_search(sentences, engine, settings, lists)
     for _ in range(20):
         for found, one in zip(batch_beam_search(sentences, engine, settings, lists, team), expected, strict=True):
             assert [(h.ids, h.score) for h in found] == [(h.ids, h.score) for h in one]
-    assert asked == ["decoding.help_reading", "decoding.help_steps"] * 20
+    assert [given[0] for given in asked] == ["decoding.help_reading", "decoding.help_steps"] * 20
+    n_rounds = [int(given[-1].board[0]) >> 32 for given in asked]
+    n_steps = max(len(h.ids) + 1 for found in expected for h in found)
+    n_stages = 4 if with_lists else 5  # choosing the best of a few words is not shared
+    assert n_rounds[0] == 2 and n_rounds[1] == n_steps * n_stages  # every stage of every step was
 
 
 def test_a_team_does_without_help_that_came_late():
@@ -86,7 +91,7 @@ def test_a_team_does_without_help_that_came_late():
     for late in (True, True, False, True, False, False, False):
         asked, desk.board[:] = [], 0
         with team.helping("decoding.help_steps", desk):
-            desk.board[16] = late
+            desk.board[find_kernel("team.ENDED")] = late
         found.append((bool(asked), team.leave))
     # late: leave for one; late in the middle of the leave changes nothing; back in time; late again: leave for two
     assert found == [(True, 1), (False, 0), (True, 0), (True, 1), (False, 0), (True, 0), (True, 0)]
