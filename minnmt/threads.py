@@ -1,8 +1,9 @@
 """Threads, and what a command asks of the process it runs in.
 
-minnmt gives BLAS one thread and spreads the work by itself: a training batch's sentences, or a text's batches. On
-products as small as ours, two BLAS threads spend much of their time waiting for each other. One thread is the main
-thread, so that a debugger can follow it; in reading mode there is no other.
+minnmt gives BLAS one thread and spreads the work by itself: a training batch's sentences, a text's batches, or the
+parts of a single sentence's steps (search/desks.py). On products as small as ours, two BLAS threads spend much of their
+time waiting for each other. One thread is the main thread, so that a debugger can follow it; in reading mode there is
+no other.
 """
 
 import contextlib

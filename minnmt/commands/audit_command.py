@@ -1,4 +1,4 @@
-"""audit: what the list costs."""
+"""audit: what the list costs, or what products in 8 bits change."""
 
 import sys
 
@@ -40,8 +40,8 @@ def audit(input_path, reference, output_path, as_json, examples, negations, **op
     python cli.py audit --against float32
 
     Identical outputs and scores, the words that the list lacked and the n that would bring them, the
-    probability that the list keeps, and how much of the references it can write. With --against: what
-    products in 8 bits change.
+    probability that the list keeps, and how much of the references it can write. Probabilities are
+    those of the network in float32, whatever the engine. With --against: what products in 8 bits change.
     """
     import json
 
@@ -81,12 +81,12 @@ def audit_lists(split, model, selector, options, examples, negations):
 
     ranking = ranking_from_options(options, model)
     click.echo(f"decoding {len(split.src):,} lines twice, with and without lists", err=True)
-    full = translator_from_options(options, model, None, options["engine"])
-    listed = translator_from_options(options, model, selector, options["engine"], full.engine)
+    full = make_translator(options, model, None, options["engine"])
+    listed = make_translator(options, model, selector, options["engine"], full.engine)
     decodings = decode_both(split.src, (full, listed))
     click.echo("looking into every step", err=True)
     found = run_audit(split, decodings, model, selector, ranking, negations, options["threads"])
-    return audit_record(found), format_audit(found, options["topn"], examples)
+    return {"engine": full.engine_name, **audit_record(found)}, format_audit(found, options["topn"], examples)
 
 
 def audit_engines(split, model, selector, options, examples):
@@ -94,18 +94,18 @@ def audit_engines(split, model, selector, options, examples):
     from ..report.audit import timed_translations
     from ..report.engines import compare_engines, engines_record, format_engines
 
-    names = options["engine"], options["against"]
+    both = [make_translator(options, model, selector, name) for name in (options["engine"], options["against"])]
+    names = [translator.engine_name for translator in both]
+    if names[0] == names[1]:
+        raise UsageError(f"both would be {names[0]} on this processor: there is nothing to compare")
     click.echo(f"decoding {len(split.src):,} lines twice, with {names[0]} and with {names[1]}", err=True)
-    both = []
-    for name in names:
-        translator = translator_from_options(options, model, selector, name)
-        both.append((translator.engine_name, *timed_translations(split.src, translator)))
+    both = [(name, *timed_translations(split.src, translator)) for name, translator in zip(names, both)]
     lists = f"{options['topn']} candidates per source word" if selector else "all words"
     found = compare_engines(split, *both)
     return engines_record(found), format_engines(found, lists, examples)
 
 
-def translator_from_options(options, model, selector, engine, ready=None):
+def make_translator(options, model, selector, engine, ready=None):
     """`ready`: an engine that is there already."""
     from ..search.beam import SearchSettings
     from ..search.translate import Translator

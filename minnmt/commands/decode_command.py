@@ -26,7 +26,10 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
     "--outside", type=click.Choice(["add", "unk", "refuse"]),
     help="With --reference: what becomes of its words outside the list. [default: add]",
 )  # fmt: skip
-@click.option("--n-best", type=opt.POSITIVE, default=1, help="Print the N best: number ||| translation ||| score.")
+@click.option(
+    "--n-best", type=opt.POSITIVE, default=1,
+    help="Print the N best: number ||| translation ||| score (approximate, unless with --engine float32).",
+)  # fmt: skip
 @click.option("--alignments", type=opt.FILE, help="Write the attention of each line's best translation to this file.")
 @click.option(
     "--alignment-format", type=click.Choice(["pharaoh", "weights"]),
@@ -38,7 +41,11 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
 )  # fmt: skip
 @opt.search_options
 @opt.engine_option
-@click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")
+@click.option(
+    "--profile", is_flag=True,
+    help="Print at the end where the time went, by stage, and which engine ran. Steps are then taken part by part, "
+    "without help from other threads: somewhat slower.",
+)  # fmt: skip
 def decode(**options):
     """Translate text: a line out for every line in.
 

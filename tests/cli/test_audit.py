@@ -5,13 +5,14 @@ import shutil
 
 import pytest
 
+from minnmt.search.packed import instruction
 from tests.cli.test_bad_input import refused
 from tests.conftest import run_cli
 
 SRC = "eins zwei.\n\nHund Haus rot.\nvier unbekannt drei!\n"
 TRG = "one two.\n\ndog house red.\nfour Zebra three!\n"
-ALWAYS = {"settings", "identical_share", "lines", "sentences", "identical", "seconds_full", "seconds_list", "lists"}
-ALWAYS |= {"summary", "divergences", "mass_output"}
+ALWAYS = {"settings", "engine", "identical_share", "lines", "sentences", "identical", "seconds_full", "seconds_list"}
+ALWAYS |= {"lists", "summary", "divergences", "mass_output"}
 OF_REFERENCES = {"scores", "mass_reference", "coverage"}
 
 
@@ -177,3 +178,32 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(tiny_run, t
 
 def test_a_missing_file_of_negations(tiny_run, text):
     refused(1, "nowhere", arguments=["audit", "-m", tiny_run, *text, "--negations", "nowhere"])
+
+
+@pytest.mark.skipif(not instruction(), reason="decoding takes float32 here")
+def test_engines_are_compared(tiny_run, tmp_path):
+    done = run_cli("audit", "-m", tiny_run, "--against", "float32", "--topn", 0)
+    assert done.code == 0 and done.out.startswith("What int8 (") and "against float32: all words" in done.out
+    done = run_cli("audit", "-m", tiny_run, "--engine", "float32", "--against", "int8", "--topn", 3, "--json")
+    found = json.loads(done.out)
+    assert found["engine"] == "float32" and found["against"].startswith("int8 (")
+    assert found["settings"]["topn"] == 3 and found["sentences"] >= found["identical"] > 0
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (("--against", "int8"), "is --engine int8 itself"),
+        (("--topn", "0"), "nothing to audit"),
+        (("--against", "float32", "--negations", "en"), "does not go with --against"),
+    ],
+)
+def test_what_does_not_go_together(tiny_run, options, said):
+    done = run_cli("audit", "-m", tiny_run, *options)
+    assert done.code == 2 and said in done.err
+
+
+def test_an_engine_is_not_compared_with_itself(tiny_run, monkeypatch):
+    monkeypatch.setattr("minnmt.search.packed.instruction", lambda: None)
+    done = run_cli("audit", "-m", tiny_run, "--against", "float32")
+    assert done.code == 2 and "nothing to compare" in done.err

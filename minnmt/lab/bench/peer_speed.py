@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...errors import UserError
-from ...search.packed import PRECISIONS
+from ...search.packed import fastest_precision
 from ..tables import Table
 from ..timing import SIDES_APART, interleave, median, ratios, spread
 from .variants import BATCH, Variant, decoder
@@ -13,7 +13,7 @@ HEADINGS = (
     "list", "batch", "threads", "ms a sentence", "PyTorch, ms", "x PyTorch", "PyTorch int8, ms", "x PyTorch int8",
     "same words", "score apart by",
 )  # fmt: skip
-ENGINES = ("fbgemm", "x86")  # of PyTorch's products in 8 bits
+ENGINES = ("fbgemm", "x86", "onednn", "qnnpack")  # of PyTorch's products in 8 bits, as far as it has them here
 FLOAT32 = "float32"
 
 
@@ -31,18 +31,19 @@ def decode_against_peer(bench, task, params):
     """Beam 5, with all words and with lists, sentences alone and in batches -> Table."""
     from ..peer_torch import TorchNetwork
 
-    n_threads, int8 = bench.n_threads, fastest_int8(task, params)
+    n_threads, int8 = bench.n_threads, fastest_int8(bench.torch, task, params)
     title = f"against PyTorch {bench.torch.__version__}, beam 5, {task.n_words:,} target words"
     note = (
         f"Both sides have {n_threads} threads: alone, they share a sentence; in batches, PyTorch's share one of "
         f"{BATCH}, and each of minnmt's has its own. Both compute the products of words whenever they are met, minnmt "
-        f"not with known words. PyTorch int8: dynamic quantisation, engine {int8.engine}, the faster here of "
-        f"{' and '.join(ENGINES)}. Same words: translations that are identical to those of PyTorch in float32."
+        f"not with known words. PyTorch int8: dynamic quantisation with its engine {int8.engine}, the faster one here. "
+        "Same words: translations that are identical to those of PyTorch in float32."
     )
     table = Table("decode", title, HEADINGS, (note,))
-    kinds = (("int8", True), ("int8", False), ("float32", True))
+    fastest = fastest_precision()
+    kinds = dict.fromkeys(((fastest, True), (fastest, False), ("float32", True)))
     grid = [Variant(5, 1, n_threads, topn, *kind) for kind in kinds for topn in (0, 100)]
-    grid += [Variant(5, BATCH, n_threads, topn, precision) for precision in PRECISIONS for topn in (0, 100)]
+    grid += [Variant(5, BATCH, n_threads, topn, p) for p in dict.fromkeys((fastest, "float32")) for topn in (0, 100)]
     cases, networks = {}, {FLOAT32: TorchNetwork(params), "int8": int8}
     for variant in grid:
         cases[variant] = decoder(task, variant)
@@ -55,14 +56,15 @@ def decode_against_peer(bench, task, params):
     return table
 
 
-def fastest_int8(task, params):
-    """PyTorch's network in 8 bits with the engine that is faster here."""
+def fastest_int8(torch, task, params):
+    """PyTorch's network in 8 bits with the engine that is faster here, of the first two that it has."""
     from ..peer_torch import Int8TorchNetwork
 
-    networks = {engine: Int8TorchNetwork(params, engine) for engine in ENGINES}
+    engines = [engine for engine in ENGINES if engine in torch.backends.quantized.supported_engines]
+    networks = {engine: Int8TorchNetwork(params, engine) for engine in engines[:2]}
     decode = {engine: peer_decoder(network, task, Variant(5, 1, 1, 0)) for engine, network in networks.items()}
     found = interleave(decode, 3)
-    return networks[min(ENGINES, key=lambda engine: median(found[engine].seconds))]
+    return networks[min(networks, key=lambda engine: median(found[engine].seconds))]
 
 
 def n_peer_decodes(task, variant):
@@ -70,7 +72,7 @@ def n_peer_decodes(task, variant):
 
 
 def peer_decoder(network, task, variant):
-    """As decoding.decoder, but one batch at a time -> [(ids, score)]."""
+    """As variants.decoder, but one batch at a time -> [(ids, score)]."""
     n = n_peer_decodes(task, variant)
     sentences, lists = task.sentences[:n], random_lists(n, variant.topn, task.n_words)
 

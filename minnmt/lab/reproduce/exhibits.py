@@ -10,6 +10,7 @@ from ...model.directory import load_model
 from ...report.audit import audit, decode_both
 from ...report.coverage import ALL, negation_words
 from ...report.scores import Difference, bleu_difference
+from ...search.packed import fastest_precision
 from ...search.translate import Translator
 from ...search.unknown import Replacer
 from ..tables import Table
@@ -53,8 +54,9 @@ def lists_exhibit(lab, section, title, models, with_paper=True):
          "paper: speedup", "paper: candidates"),
         (
             f"Speedup: time of full decoding / time with lists, one sentence at a time and up to {BATCH} at a time; "
-            f"{n_sentences} test sentences, beam 5, {lab.settings.threads} threads, medians of {lab.repeats} runs in "
-            "turns, with quartiles. Candidates: words of a list / source units, the mean of the sentences.",
+            f"{n_sentences} test sentences, beam 5, {lab.settings.threads} threads, products in {fastest_precision()}, "
+            f"medians of {lab.repeats} runs in turns, with quartiles. Scores are of float32. Candidates: words of "
+            "a list / source units, the mean of the sentences.",
             AGAINST_FULL,
         ),
     )  # fmt: skip
@@ -243,7 +245,7 @@ def audited(lab, name, origin):
     """An audit's numbers, without its sentences."""
     model, split, threads = lab.model(name), lab.split(name, "test"), lab.settings.threads
     selector = lab.selector(name, origin, TOPN)
-    full = Translator(model, n_threads=threads)
+    full = Translator(model, n_threads=threads, precision="float32")
     listed = Translator(model, n_threads=threads, selector=selector, engine=full.engine)
     decodings = decode_both(split.src, (full, listed))
     found = asdict(audit(split, decodings, model, selector, None, negation_words(), threads))

@@ -26,8 +26,8 @@ def quality(model, split, selector, n_threads, replacer=None):
     translations.
     """
     settings = SearchSettings(keep_attention=replacer is not None)
-    translator = Translator(model, settings, n_threads=n_threads, selector=selector, replacer=replacer)
-    found = translator.translate(split.src)
+    more = {"selector": selector, "replacer": replacer, "precision": "float32"}  # the same on every processor
+    found = Translator(model, settings, n_threads=n_threads, **more).translate(split.src)
     lines = [t.best for t in found]
     scores = all_scores(lines, split.trg)
     result = {s.key: s.value for s in scores}
