@@ -2,12 +2,12 @@
 
 **Vectors.** The compiler vectorises loops over float32 by itself. It does not find the instruction that multiplies
 four 8-bit integers by four others and adds up, which is what the fast engine lives on (products.py). So a kernel may
-hold vectors in variables: sixteen float32, or sixteen int32, each of them a total, or before a product four int8. The
-array that a function is given decides which: float32, or int8.
+hold vectors in variables: sixteen float32, or sixteen int32. Each lane is a total, or before a product one float32, two
+bfloat16 (in a uint16 each) or four int8. The array that a function is given decides which.
 
     load(array, i)    sixteen lanes, from array[i] on
-    spread(array, i)  array[i] in every lane; of int8, array[i] to array[i + 3]
-    fill(array, n)    the number n in every lane
+    spread(array, i)  array[i] in every lane; of uint16, array[i] and the next; of int8, four of them
+    fill(array, n)    the total n in every lane, for products of such arrays
     dot(total, w, x)  in each lane total + w x; of int8, total + w0 x0 + w1 x1 + w2 x2 + w3 x3, with w read as unsigned
     store(array, i, total)  into float32, from array[i] on
 
@@ -50,8 +50,22 @@ def find_instruction():
 
 
 INSTRUCTION = find_instruction()
+BFLOAT16 = "+avx512bf16" in (get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES).split(",")
 
 I8, I32, I64, F32 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
+
+
+class BFloat16(ir.Type):
+    """llvmlite has no such type; it only has to be spelled."""
+
+    def _to_string(self):
+        return "bfloat"
+
+    def __eq__(self, other):
+        return isinstance(other, BFloat16)
+
+    def __hash__(self):
+        return hash(BFloat16)
 
 
 class Vector(types.Type):
@@ -110,7 +124,7 @@ def spread(typing, array, index):
 
 @intrinsic
 def fill(typing, array, number):
-    vector = vector_of(array)
+    vector = INTEGERS if array.dtype == types.int8 else FLOATS
 
     def code(context, builder, signature, arguments):
         return in_every_lane(builder, context.cast(builder, arguments[1], number, vector.lane))
@@ -121,6 +135,8 @@ def fill(typing, array, number):
 @intrinsic
 def dot(typing, total, w, x):
     def code(context, builder, signature, arguments):
+        if total == FLOATS and w == INTEGERS:
+            return (dot_bfloat16 if BFLOAT16 else dot_halves)(builder, *arguments)
         if total == FLOATS:
             kind = arguments[0].type
             fma = declare(builder, "llvm.fma.v16f32", kind, kind, kind, kind)
@@ -155,6 +171,22 @@ def dot_by_instruction(builder, total, w, x):
         choice = [LANES + i if i in here else i for i in range(LANES)]
         found = builder.shuffle_vector(found, wide, ir.Constant(ir.VectorType(I32, LANES), choice))
     return found
+
+
+def dot_bfloat16(builder, total, w, x):
+    """Two bfloat16 times two, added to a float32."""
+    pairs = ir.VectorType(BFloat16(), 2 * LANES)
+    instruction = declare(builder, "llvm.x86.avx512bf16.dpbf16ps.512", total.type, total.type, pairs, pairs)
+    return builder.call(instruction, [total, builder.bitcast(w, pairs), builder.bitcast(x, pairs)])
+
+
+def dot_halves(builder, total, w, x):
+    """The same by multiplications that every processor has: a bfloat16 is the upper half of a float32."""
+    upper, sixteen = ir.Constant(w.type, [0xFFFF0000] * LANES), ir.Constant(w.type, [16] * LANES)
+    for half in (lambda v: builder.shl(v, sixteen), lambda v: builder.and_(v, upper)):
+        ours, theirs = (builder.bitcast(half(v), total.type) for v in (w, x))
+        total = builder.fadd(total, builder.fmul(ours, theirs))
+    return total
 
 
 def dot_by_bytes(builder, total, w, x):

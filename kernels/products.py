@@ -112,7 +112,8 @@ def multiply_tile(rows, shift, first, w, totals):
 
     If fewer are left, the last is taken again, and what it gives is not used: cheaper than code for every number.
     """
-    width, step, last, wide = rows.shape[1], w.shape[1] // TILE, len(rows) - 1, totals.strides[0] // 4
+    step, last, wide = w.shape[1] // TILE, len(rows) - 1, totals.strides[0] // 4
+    width = rows.strides[0] // rows.itemsize  # from one row to the next: rows may be a part of wider ones
     i0, i1, i2, i3, i4 = first, min(first + 1, last), min(first + 2, last), min(first + 3, last), min(first + 4, last)
     a0, a1, a2 = fill(w, shift[i0]), fill(w, shift[i1]), fill(w, shift[i2])
     a3, a4 = fill(w, shift[i3]), fill(w, shift[i4])

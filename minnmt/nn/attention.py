@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import compiled
-from .functions import add_product, flat, product
+from .functions import add_product, flat, matmul, product
 
 
 @dataclass
@@ -116,7 +116,7 @@ class AttentionCache(NamedTuple):
 
 def attention_forward(s, memory, p):
     """s (B,H), memory -> c (B,C), alpha (S,B), cache."""
-    s_proj = s @ p.W_s
+    s_proj = matmul(s, p.W_s)
     energy = attention_energy(memory.h_proj, s_proj, p.v) + p.v_b  # (5)
     alpha = masked_softmax(energy, memory.mask)  # (6)
     c = attention_context(alpha, memory.h)  # (7)
@@ -137,4 +137,4 @@ def attention_backward(dc, cache, memory, p, g, dh_proj):
     g.v_b += denergy.sum()
     ds_proj = attention_energy_backward(denergy, memory.h_proj, cache.s_proj, p.v, dh_proj, g.v)
     # forward: s_proj = s W_s
-    return ds_proj @ p.W_s.T, ds_proj
+    return matmul(ds_proj, p.W_s.T), ds_proj

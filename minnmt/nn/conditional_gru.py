@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import compiled
-from .functions import add_product, halves, sigmoid
+from .functions import add_product, halves, matmul, sigmoid
 
 
 @dataclass
@@ -83,10 +83,10 @@ class ContextCellGrads(NamedTuple):
 
 def context_cell_forward(s1, context, p):
     """s1 (B,H), context (B,C) -> s (B,H), cache."""
-    s_gates = s1 @ p.U + p.b
-    s_cand = s1 @ p.Ux + p.bx
-    c_gates = context @ p.W
-    c_cand = context @ p.Wx
+    s_gates = matmul(s1, p.U) + p.b
+    s_cand = matmul(s1, p.Ux) + p.bx
+    c_gates = matmul(context, p.W)
+    c_cand = matmul(context, p.Wx)
     s, gates, cand = context_gates(c_gates, c_cand, s_gates, s_cand, s1)  # (8) to (10)
     return s, ContextCellCache(s1, context, gates, s_cand, cand)
 
@@ -97,11 +97,11 @@ def context_cell_backward(ds, cache, p):
     # forward: s, gates, cand = context_gates(c_gates, c_cand, s_gates, s_cand, s1)
     dgates, dc_cand, ds_cand, ds1 = context_gates_backward(ds, gates, cand, s_cand, s1)
     # forward: s_gates = s1 U + b, s_cand = s1 Ux + bx
-    ds1 += dgates @ p.U.T
-    ds1 += ds_cand @ p.Ux.T
+    ds1 += matmul(dgates, p.U.T)
+    ds1 += matmul(ds_cand, p.Ux.T)
     # forward: c_gates = context W, c_cand = context Wx
-    dcontext = dgates @ p.W.T
-    dcontext += dc_cand @ p.Wx.T
+    dcontext = matmul(dgates, p.W.T)
+    dcontext += matmul(dc_cand, p.Wx.T)
     return ds1, dcontext, ContextCellGrads(dgates, dc_cand, ds_cand)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import compiled
-from .functions import add_product, flat, halves, product, sigmoid
+from .functions import add_product, flat, halves, matmul, product, sigmoid
 
 
 @dataclass
@@ -100,8 +100,8 @@ def gru_step_forward(x_gates, x_cand, h_prev, mask, p):
 
     Where the mask is 0, at padding, the old state is kept.
     """
-    h_gates = h_prev @ p.U
-    h_cand = h_prev @ p.Ux
+    h_gates = matmul(h_prev, p.U)
+    h_cand = matmul(h_prev, p.Ux)
     h, gates, c = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)  # (1) to (3)
     if mask is not None:
         mask = mask[:, None]
@@ -121,9 +121,9 @@ def gru_step_backward(dh, cache, p):
     # forward: h, gates, c = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)
     dx_gates, dx_cand, dh_cand, dh_prev = gru_gates_backward(dh_new, gates, c, h_cand, h_prev)
     # forward: h_gates = h_prev U
-    dh_prev += dx_gates @ p.U.T
+    dh_prev += matmul(dx_gates, p.U.T)
     # forward: h_cand = h_prev Ux
-    dh_prev += dh_cand @ p.Ux.T
+    dh_prev += matmul(dh_cand, p.Ux.T)
     # forward: h = mask * h + (1 - mask) * h_prev, its second half
     if mask is not None:
         dh_prev += dh - dh_new

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .functions import add_product
+from .functions import add_product, matmul
 
 
 @dataclass
@@ -34,9 +34,9 @@ class ReadoutCache(NamedTuple):
 
 def readout_forward(s, y, c, p):
     """s (N,H), y (N,E), c (N,C) -> o (N,E), cache."""
-    pre = s @ p.W_s
-    pre += y @ p.W_y
-    pre += c @ p.W_c
+    pre = matmul(s, p.W_s)
+    pre += matmul(y, p.W_y)
+    pre += matmul(c, p.W_c)
     pre += p.b_s + p.b_y + p.b_c
     o = np.tanh(pre)  # (11)
     return o, ReadoutCache(s, y, c, o)
@@ -54,4 +54,4 @@ def readout_backward(do, cache, p, g):
     g.b_s += db
     g.b_y += db
     g.b_c += db
-    return dpre @ p.W_s.T, dpre @ p.W_y.T, dpre @ p.W_c.T
+    return matmul(dpre, p.W_s.T), matmul(dpre, p.W_y.T), matmul(dpre, p.W_c.T)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import compiled
-from .functions import add_product, add_rows
+from .functions import add_product, add_rows, matmul
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Softmax:
 def log_softmax(o, p, ids=None):
     """o (N,E), ids (K) or None -> log-probabilities (N,K) of the words `ids` (21), or (N,V) of all words (12)."""
     W, b = p.rows(ids)
-    return log_normalised(o @ W.T + b)
+    return log_normalised(matmul(o, W.T) + b)
 
 
 def log_normalised(logits):
@@ -80,7 +80,7 @@ def softmax_loss_forward(o, targets, p, ids=None):
     """o (N,E), targets (N), ids (K) ascending or None -> nll (N), cache. Every target must be among `ids`."""
     W, b = p.rows(ids)
     columns = targets if ids is None else np.searchsorted(ids, targets)
-    nll, probs = softmax_nll(o @ W.T, b, columns)
+    nll, probs = softmax_nll(matmul(o, W.T), b, columns)
     return nll, SoftmaxCache(o, probs, columns, W, ids)
 
 
@@ -94,6 +94,8 @@ def softmax_loss_backward(dnll, cache, g):
         add_product(g.W, dscores, o)
         g.b += db
     else:
-        add_rows(dscores.T @ o, ids, g.W)
+        dW = np.zeros_like(W)
+        add_product(dW, dscores, o)
+        add_rows(dW, ids, g.W)
         g.b[ids] += db
-    return dscores @ W
+    return matmul(dscores, W)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .functions import add_product
+from .functions import add_product, matmul
 
 
 @dataclass
@@ -30,7 +30,7 @@ class StartCache(NamedTuple):
 def start_state_forward(h, mask, p):
     """h (S,B,C), mask (S,B) -> s0 (B,H), cache."""
     mean = np.einsum("sb,sbc->bc", mask, h) / mask.sum(axis=0)[:, None]
-    s0 = np.tanh(mean @ p.W + p.b)  # (4)
+    s0 = np.tanh(matmul(mean, p.W) + p.b)  # (4)
     return s0, StartCache(mean, s0, mask)
 
 
@@ -40,6 +40,6 @@ def start_state_backward(ds0, cache, p, g):
     dpre = ds0 * (1 - cache.s0 * cache.s0)
     add_product(g.W, cache.mean, dpre)
     g.b += dpre.sum(axis=0)
-    dmean = dpre @ p.W.T
+    dmean = matmul(dpre, p.W.T)
     # forward: mean = sum_i mask_i h_i / sum_i mask_i
     return dmean * (cache.mask / cache.mask.sum(axis=0))[:, :, None]

@@ -95,6 +95,9 @@ def text():
     return field(default=None, metadata={"values": Text()})
 
 
+LATER = ("pairs", "precision")  # settings that older runs do not name: they have the default
+
+
 @dataclass
 class Settings:
     """All that decides the outcome of training. None for `src` means the embedded corpus."""
@@ -125,6 +128,10 @@ class Settings:
     adam: str = choice(
         "dense", "sparse: words that a batch lacks rest; faster with large vocabularies, slower to learn rare words.",
         "dense", "sparse",
+    )  # fmt: skip
+    precision: str = choice(
+        "float32", "bf16: products rounded to bfloat16, faster where the processor has an instruction for it (AVX-512 "
+        "BF16); elsewhere float32 takes its place.", "float32", "bf16",
     )  # fmt: skip
     epochs: int = whole(5, "Passes over the training text.", least=1)
     patience: int = whole(4, "Stop after so many epochs without a better dev BLEU.", least=1)
@@ -160,7 +167,7 @@ class Settings:
     def from_config(cls, config):
         """The settings in a run's config.json."""
         given = config["settings"]
-        missing = [name for name in allowed_values() if name not in given and name != "pairs"]
+        missing = [name for name in allowed_values() if name not in given and name not in LATER]
         unknown = [name for name in given if name not in allowed_values()]
         if missing or unknown:
             what = f"lacks {missing[0]}" if missing else f"has {quoted(unknown[0], 40)}"

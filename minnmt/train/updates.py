@@ -5,6 +5,7 @@ and the objects are added up in a fixed order: the result depends on the number 
 embeddings, and of a softmax over lists, only the rows that the batch uses are ever looked at: the others stay zero.
 """
 
+import contextlib
 import math
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from ..model.network import Dropout, network_backward, network_forward
 from ..model.parameters import array_pieces, named_arrays, zeros_like
+from ..nn.functions import bf16_products, has_bf16
 from ..text.batches import Batch, make_batch
 from .adam import ALL_ROWS, Adam, clip_gradients
 
@@ -75,11 +77,18 @@ class Updater:
     def gradients(self, shares):
         """-> gradients of the mean nll of all sentences, the rows used, [(Batch, NetworkOutput)] of each share."""
         n_sentences = sum(share.batch.trg_ids.shape[1] for share in shares)
-        outputs = list(self.map(self.share_gradients, range(len(shares)), shares, [n_sentences] * len(shares)))
+        with self.products():
+            outputs = list(self.map(self.share_gradients, range(len(shares)), shares, [n_sentences] * len(shares)))
         rows = used_rows(shares, self.params)
         self.written[: len(shares)] = [rows] * len(shares)
         self.add_up(len(shares), rows)
         return self.grads[0], rows, outputs
+
+    def products(self):
+        """Within it, products have the precision of the settings."""
+        if self.settings.precision == "bf16" and has_bf16():
+            return bf16_products(array for _, array in named_arrays(self.params))
+        return contextlib.nullcontext()
 
     def share_gradients(self, i, share, n_sentences):
         """Share number i, forward and backward into its own gradient object -> (Batch, NetworkOutput)."""

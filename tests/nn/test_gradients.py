@@ -373,7 +373,8 @@ def test_network(rng, params, dropout, ids):
     check_gradients(lambda: run()[0].nll.mean(), arrays_of(params), arrays_of(g))
 
 
-ARITHMETIC = {"sigmoid", "halves", "flat", "product", "rows", "log_normalised"}  # each caller writes its reverse
+# each caller writes its reverse
+ARITHMETIC = {"sigmoid", "halves", "flat", "matmul", "product", "rows", "log_normalised"}
 
 
 def test_whatever_computes_in_a_forward_pass_has_a_backward_and_a_check(params):

@@ -175,3 +175,19 @@ def test_more_epochs_on_request(text, untouched, tmp_path):
     assert run_cli("train", *text, "-o", run, *OPTIONS, "--epochs", 1, *SAVE).code == 0
     assert run_cli("train", "-o", run, "--resume", "--epochs", 3, *SAVE).code == 0
     assert_same_bits(run, untouched)
+
+
+def test_in_bfloat16_a_run_ends_in_the_same_bits_and_others_than_in_float32(text, untouched, tmp_path):
+    """Its losses are close to those of float32; --resume takes the precision from the run."""
+    runs = [tmp_path / name for name in ("whole", "paused")]
+    bf16 = [*OPTIONS, "--precision", "bf16"]
+    assert run_cli("train", *text, "-o", runs[0], *bf16, *SAVE).code == 0
+    assert run_cli("train", *text, "-o", runs[1], *bf16, "--max-updates", 50, *SAVE).code == 0
+    assert run_cli("train", "-o", runs[1], "--resume", *SAVE).code == 0
+    assert_same_bits(runs[1], runs[0])
+    losses = []
+    for run in (runs[0], untouched):
+        names, *rows = (line.split("\t") for line in (run / "log.tsv").read_text().splitlines())
+        losses.append([float(row[names.index("train_loss")]) for row in rows])
+    assert len(losses[0]) == 3 and losses[0] != losses[1]
+    np.testing.assert_allclose(*losses, rtol=0.02)

@@ -18,7 +18,7 @@ from ...nn.attention import (
     attention_energy,
     attention_energy_backward,
 )
-from ...nn.functions import add_rows
+from ...nn.functions import add_bf16_product, add_rows, bf16_product, bf16_tiles
 from ...nn.gru import gru_gates, gru_gates_backward
 from ...nn.softmax import softmax_nll, softmax_nll_backward
 from ...search.desks import reading_desk, step_desk
@@ -149,6 +149,17 @@ class Maker:
         arguments = (one(), wide(), one(), one(), one())
         yield KernelCase(gru_gates_backward, shape, arguments, n * 25, size_of(*arguments) + 20 * n)
 
+    def training_products(self):
+        """In bfloat16, of all words of a share at once."""
+        M, K, N = SHARE * self.S, self.H, 2 * self.H
+        a, b, total = self.floats(M, K), self.floats(K, N), np.zeros((K, N), np.float32)
+        yield KernelCase(bf16_tiles, f"{K:,} x {N:,}", (b,), 0, b.nbytes + b.nbytes // 2)
+        work = 2 * M * K * N, size_of(a, b) + 4 * M * N
+        yield KernelCase(bf16_product, f"{M:,} x {K:,} x {N:,}", (a, bf16_tiles(b), N), *work)
+        grads = self.floats(M, N)
+        work = 2 * M * K * N, size_of(a, grads) + 2 * total.nbytes
+        yield KernelCase(add_bf16_product, f"{M:,} x {K:,} x {N:,}", (total, a, grads), *work)
+
     def attention(self):
         """Attention in training."""
         S, B, C = self.S, SHARE, self.C
@@ -199,8 +210,10 @@ class Maker:
 
     def cases(self):
         """All of them, one after the other: the arrays of a case may go when it is done."""
-        for part in (self.products, self.decoding, self.choosing, self.gates, self.attention, self.loss, self.updates):
+        for part in (self.products, self.decoding, self.choosing, self.training_products, self.gates, self.attention):
             yield from part()
+        yield from self.loss()
+        yield from self.updates()
         yield from self.counting()
 
 
