@@ -13,8 +13,9 @@ PICTURES = (".svg", ".png")
 @click.command()
 @click.argument("sections", nargs=-1, type=click.Choice(SECTIONS), metavar="[SECTION]...")
 @click.option(
-    "--size", type=click.Choice(["paper", "small"]), default="paper", show_default=True,
-    help="The network: embedding 620 and hidden 1000, as in the paper, or 64 and 96 for a quick look.",
+    "--size", type=click.Choice(["paper", "medium", "default", "small"]), default="paper", show_default=True,
+    help="The network: embedding 620 and hidden 1000, as in the paper; 256 and 512; 128 and 192 with the embedded "
+    "corpus's vocabulary, as `train` has it; or 64 and 96 for a quick look.",
 )  # fmt: skip
 @click.option("--repeats", type=POSITIVE, help="Of every measurement. [default: 5; 2 for train]")
 @click.option("--threads", type=POSITIVE, help="[default: all processors]")

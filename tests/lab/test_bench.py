@@ -16,6 +16,7 @@ from minnmt.lab.bench.variants import Task, Variant, decoder
 from minnmt.lab.bench.yardstick import NEVER, Limits, make_network, random_lists, random_sentences, with_words
 from minnmt.lab.tables import Table, format_table
 from minnmt.lab.timing import calls_for, interleave, number, spread
+from minnmt.nn.functions import has_bf16
 from minnmt.search import fast, stages
 from minnmt.search.cost import Shape, decoding_cost
 from minnmt.search.packed import pack, product
@@ -166,7 +167,9 @@ def test_all_sections(tiny):
     for row in variants.records:
         assert row["seconds_per_sentence"][0] > 0 and (row["share_of_memory"] is None) == (row["batch"] == 16)
         assert row["topn"] or row["gain"] == [1]
-    assert [row["softmax_words"] for row in found["train"][0].records][::2] == [22, 1500]
+    rows = [row for row in found["train"][0].records if row["precision"] == "float32"]
+    assert [row["softmax_words"] for row in rows][::2] == [22, 1500]
+    assert {row["precision"] for row in found["train"][0].records} == {"float32", *["bf16"] * has_bf16()}
     assert [row["work"] for row in found["count"][0].records] == ["counting", "update", "update", "update", "fastalign"]
     axes = [[(row["value"], row["topn"]) for row in table.records] for table in found["growth"]]
     assert axes[0] == [(1000, 0), (1000, 100), (1700, 0), (1700, 100)]
@@ -195,6 +198,8 @@ def test_the_peer_gives_the_same_translations_and_losses(tiny):
             assert row["identical"] == row["compared"] and row["largest_score_difference"] < 1e-5
         assert row["largest_score_difference"] < 0.1
         assert len(row["peer_seconds_per_sentence"]) == len(row["peer_int8_seconds_per_sentence"]) == 1
-    losses = [(row["loss"], row["peer_loss"]) for row in found["train"][0].records if "loss" in row]
-    assert len(losses) == 2
+    rows = [row for row in found["train"][0].records if "loss" in row]
+    assert len(rows) == 2 * len({row["precision"] for row in rows})
+    assert all(len(row["peer_bf16_seconds"]) == 1 for row in rows)
+    losses = [(row["loss"], row["peer_loss"]) for row in rows]
     np.testing.assert_allclose(*np.array(losses).T, rtol=1e-5)

@@ -1,6 +1,7 @@
 """Updates of training: the softmax over all words, over one list for the batch, over a list for each sentence."""
 
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from ...model.network import network_forward
 from ...model.parameters import map_arrays
+from ...nn.functions import has_bf16
 from ...text.batches import make_batch
 from ...text.vocab import EOS, UNK
 from ...threads import threads, tuned
@@ -19,8 +21,9 @@ from .yardstick import random_list, with_words
 
 REPEATS = 2  # an update takes seconds
 FULL, BATCH_LIST, SENTENCE_LISTS = "full", "one list for the batch", "a list for each sentence"
-HEADINGS = ("softmax", "words in it", "s an update", "words/s", "x full", "peak, GB")
-PEER_HEADINGS = ("PyTorch, s", "x PyTorch", "losses apart by")
+HEADINGS = ("softmax", "products", "words in it", "s an update", "words/s", "x full", "x float32", "peak, GB")
+PEER_HEADINGS = ("PyTorch, s", "x PyTorch", "PyTorch bf16, s", "x PyTorch bf16", "losses apart by")
+PRECISIONS = ("float32", "bf16")
 
 
 class Pairs(NamedTuple):
@@ -54,7 +57,10 @@ def measure_training(bench):
     settings = Settings(threads=bench.n_threads, dropout=0.0)
     with tuned(huge=True), threads(bench.n_threads) as map:
         updater = Updater(params, pairs.src, pairs.trg, settings, map=map)
-        cases = {name: update_with(updater, words) for name, words in choices.items()}
+        cases = {
+            (name, precision): update_with(updater, words, precision)
+            for name, words in choices.items() for precision in PRECISIONS if precision == "float32" or has_bf16()
+        }  # fmt: skip
         peaks = {name: peak_after(case) for name, case in cases.items()}  # ascending: full needs most
         peer = Peer(pairs, choices, params) if bench.torch else None  # only now, for the peaks are minnmt's
         if peer:
@@ -72,11 +78,11 @@ def random_pairs(size, n_words):
     return Pairs(rng.integers(UNK + 1, size.src_words, (size.batch, size.length)).tolist(), trg, lists)
 
 
-def update_with(updater, words):
-    """A function that does one update with these words of the softmax."""
+def update_with(updater, words, precision):
+    """A function that does one update with these words of the softmax, and such products."""
 
     def update():
-        updater.words = words
+        updater.words, updater.settings = words, replace(updater.settings, precision=precision)
         updater.update(updater.shares(range(len(updater.src))), 5e-4)
 
     return update
@@ -101,22 +107,27 @@ def training_table(bench, pairs, choices, peaks, found, peer):
     notes = (
         f"words/s: target words, eos not counted. Lists have {size.train_list} words, eos and UNK, drawn from "
         f"{size.train_words:,} words, as the targets are.",
+        "Products: in float32, or rounded to bfloat16 (`train --precision bf16`); PyTorch's bf16 is its autocast.",
         "Peak: the most memory this process had until then, what came before included; the updates ran once in the",
         "order of the rows, and only then were timed.",
     )
     table = Table("train", title, HEADINGS + (PEER_HEADINGS if peer else ()), notes)
-    n_words, full = size.batch * size.length, np.array(found[FULL].seconds)
-    for name, words in choices.items():
-        seconds = np.array(found[name].seconds)
-        softmax_words = words_in(words, size.vocabularies[0])
+    n_words = size.batch * size.length
+    for name, precision in peaks:
+        seconds, full, exact = (
+            np.array(found[case].seconds) for case in ((name, precision), (FULL, precision), (name, "float32"))
+        )
+        softmax_words = words_in(choices[name], size.vocabularies[0])
         record = {
-            "softmax": name, "softmax_words": softmax_words, "threads": bench.n_threads, "target_words": n_words,
-            "seconds": seconds.tolist(), "peak_bytes": peaks[name],
+            "softmax": name, "precision": precision, "softmax_words": softmax_words, "threads": bench.n_threads,
+            "target_words": n_words, "seconds": seconds.tolist(), "peak_bytes": peaks[name, precision],
         }  # fmt: skip
-        cells = [name, number(softmax_words), spread(seconds), spread(n_words / seconds)]
-        cells += ["-" if name == FULL else spread(ratios(full, seconds)), number(peaks[name] / 1e9)]
+        cells = [name, precision, number(softmax_words), spread(seconds), spread(n_words / seconds)]
+        cells.append("-" if name == FULL else spread(ratios(full, seconds)))
+        cells.append("-" if precision == "float32" else spread(ratios(exact, seconds)))
+        cells.append(number(peaks[name, precision] / 1e9))
         if peer:
-            cells += peer.compare(name, record, found)
+            cells += peer.compare(name, precision, record, found)
         table.add(record, *cells)
     return table
 
@@ -132,9 +143,11 @@ class Peer:
     """The same updates in PyTorch, with weights that start as ours are now; it has no list for each sentence."""
 
     def __init__(self, pairs, choices, params):
+        import torch
+
         from ..peer_torch import TorchNetwork
 
-        self.network = TorchNetwork(params)
+        self.torch, self.network = torch, TorchNetwork(params)
         self.batch = make_batch(*pairs[:2])
         self.ids = {FULL: None, BATCH_LIST: choices[BATCH_LIST].batch}
         self.losses = {name: self.both_losses(params, ids) for name, ids in self.ids.items()}
@@ -146,17 +159,26 @@ class Peer:
 
     def warm_cases(self):
         """Its updates, after one of each."""
-        cases = {(name, "torch"): partial(self.network.train_step, self.batch, ids) for name, ids in self.ids.items()}
+        cases = {
+            (name, "torch", precision): partial(self.train_step, ids, precision)
+            for name, ids in self.ids.items() for precision in PRECISIONS
+        }  # fmt: skip
         for update in cases.values():
             update()
         return cases
 
-    def compare(self, name, record, found):
+    def train_step(self, ids, precision):
+        """One update, with bf16 in PyTorch's autocast."""
+        with self.torch.autocast("cpu", dtype=self.torch.bfloat16, enabled=precision == "bf16"):
+            return self.network.train_step(self.batch, ids)
+
+    def compare(self, name, precision, record, found):
         """Cells of the table; adds to the record."""
         if name not in self.ids:
-            return ["-", "-", "-"]
+            return ["-"] * len(PEER_HEADINGS)
         ours, theirs = self.losses[name]
-        seconds = found[name, "torch"].seconds
-        record.update(peer_seconds=seconds, loss=ours, peer_loss=theirs)
-        gain = ratios(seconds, found[name].seconds)
-        return [spread(seconds), spread(gain), f"{abs(ours - theirs) / ours:.1e} of them"]
+        seconds = [found[name, "torch", each].seconds for each in PRECISIONS]
+        record.update(peer_seconds=seconds[0], peer_bf16_seconds=seconds[1], loss=ours, peer_loss=theirs)
+        gains = [ratios(each, found[name, precision].seconds) for each in seconds]
+        texts = [text for pair in zip(map(spread, seconds), map(spread, gains)) for text in pair]
+        return [*texts, f"{abs(ours - theirs) / ours:.1e} of them"]

@@ -46,6 +46,15 @@ SIZES = {
         n_sentences=4, batch=80, train_words=5000, train_list=700,
         count_pairs=24_000, count_embedding=256, count_hidden=512,
     ),
+    "medium": Size(
+        256, 512, 34_494, (34_494, 80_000), (10_000, 20_000, 40_000, 80_000, 160_000),
+        n_sentences=4, batch=80, train_words=5000, train_list=700,
+        count_pairs=24_000, count_embedding=256, count_hidden=512,
+    ),
+    "default": Size(
+        128, 192, 3811, (3467,), (1000, 2000, 4000), n_sentences=8, batch=64, train_words=1500, train_list=300,
+        count_pairs=24_000, count_embedding=128, count_hidden=192, length=12,
+    ),
     "small": Size(
         64, 96, 2000, (2000, 5000), (1000, 2000, 4000, 8000, 16_000),
         n_sentences=4, batch=80, train_words=1000, train_list=140,
