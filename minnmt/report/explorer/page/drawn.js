@@ -2,22 +2,29 @@
 
 function softmaxProse(at) {
   const full = at.full[0].word;
-  if (!at.trace.lists) return "Every word of the vocabulary gets a probability.";
+  if (!at.trace.lists) return `Every word of the vocabulary gets a probability.${goesOn(at)}`;
   const list = at.listed[0].word;
   const best =
     full === list
-      ? `Both think "${at.trace.spell(full)}" best.`
+      ? `Both rank "${at.trace.spell(full)}" first.`
       : `All words: "${at.trace.spell(full)}"; the list: "${at.trace.spell(list)}". ` +
         (at.trace.listed(full, at.n) ? "" : `"${at.trace.spell(full)}" is not in the list.`);
-  return `The list keeps ${percent(at.kept)} of the probability and divides by it. ${best}`;
+  return `The list keeps ${percent(at.kept)} of the probability and divides by it. ${best}${goesOn(at)}`;
+}
+
+// What the search chose, where that is not the best word.
+function goesOn(at) {
+  const best = (at.which === "list" ? at.listed : at.full)[0].word;
+  if (at.chosen === best) return "";
+  const why = at.t <= at.trace.forced.length ? "it was forced by hand" : "a beam looks further than one word";
+  return ` The search goes on with "${at.word}": ${why}.`;
 }
 
 function drawSoftmax(at) {
   const row =
     (which) =>
     ({ word, p }) => {
-      const inside = !at.trace.lists || at.trace.listed(word, at.n),
-        need = at.trace.lists ? at.trace.need(word) : 0;
+      const inside = !at.trace.lists || at.trace.listed(word, at.n);
       return {
         label: at.trace.spell(word),
         share: p,
@@ -26,10 +33,10 @@ function drawSoftmax(at) {
         look: which === "list" ? "list" : inside ? "plain" : "missing",
         key: `${which}-${word}`,
         act: () => askWord(word),
-        note:
-          which === "full" && at.trace.lists && !inside ? (need === Infinity ? "in no list" : `from n = ${need}`) : "",
+        note: which === "full" && !inside ? at.trace.whyMissing(word) : "",
       };
     };
+  const notes = roomFor() > 600 ? 100 : 0; // the list has none, but beside each other its bars have the same scale
   if (!at.trace.lists) return [bars("all words (12)", at.full.map(row("full")), roomFor())];
   return [
     el(
@@ -43,7 +50,7 @@ function drawSoftmax(at) {
       el(
         "div",
         {},
-        bars(`the list of ${many(at.trace.listSize(at.n))} (21)`, at.listed.map(row("list")), roomFor(0.5), 120, 100),
+        bars(`the list of ${many(at.trace.listSize(at.n))} (21)`, at.listed.map(row("list")), roomFor(0.5), 120, notes),
       ),
     ),
   ];
@@ -111,7 +118,7 @@ function drawRows(at) {
         ),
       ),
       at.trace.lists.counts.rows.map((row) => {
-        const brings = row.ids.filter((word, k) => row.ranks[k] <= at.n && at.trace.listed(word, at.n));
+        const brings = at.trace.brings(row, at.n).map((link) => link.word);
         const first = brings.filter((word) => !seen.has(word)).length;
         brings.forEach((word) => seen.add(word));
         return el(

@@ -7,10 +7,10 @@ function askSource(i) {
   go({ source: i, word: null });
 }
 
-function wordButton(word, look = "") {
+function wordButton(word, look = "", key = null) {
   return el(
     "button",
-    { type: "button", class: `word ${look}`, "data-word": word, onclick: () => askWord(word) },
+    { type: "button", class: `word ${look}`, "data-word": word, "data-key": key, onclick: () => askWord(word) },
     trace().spell(word),
   );
 }
@@ -28,13 +28,13 @@ function verdict(tr, word, n) {
     through = links.filter((link) => link.rank <= n && !link.below);
   const needed = links.find((link) => !link.below);
   if (tr.always(word)) return [true, `in the list of every sentence: it is ${tr.always(word)}`];
+  if (tr.forced.includes(word)) return [true, "in the list because it was forced by hand"];
   if (through.length) return [true, `in the list through ${through.map((link) => shown(link.row.unit)).join(", ")}`];
   if (!links.length) {
-    const whole = tr.lists.counts.rows.every((row) => row.size <= row.ids.length);
     return [
       false,
       "not in the list; no source word of the sentence was " +
-        (whole ? "ever linked with it" : `linked with it among its ${many(tr.lists.counts.cut)} best`),
+        (whole(tr) ? "ever linked with it" : `linked with it among its ${many(tr.lists.counts.cut)} best`),
     ];
   }
   if (needed)
@@ -87,7 +87,7 @@ function drawWhy() {
 }
 
 function whyWord(tr, word) {
-  const title = el("h2", {}, tr.spell(word));
+  const title = el("h2", { tabindex: -1 }, tr.spell(word));
   if (!tr.lists)
     return [
       [title, el("p", {}, "There are no counts, so there is no list that it could be in.")],
@@ -149,6 +149,12 @@ function forceButton(tr, word) {
   );
 }
 
+// Where all links of the sentence are in the page, a word that is not there has none.
+function whole(tr) {
+  const all = tr.lists?.counts.rows.every((row) => row.size <= row.ids.length);
+  return all ? ": no word of this sentence is linked with it" : "";
+}
+
 // Any other word of the page's vocabulary, by its spelling
 function otherWord(tr) {
   const answer = el("p", { class: "readout", role: "status" });
@@ -157,7 +163,7 @@ function otherWord(tr) {
     const typed = event.target.elements[0].value.trim();
     const found = Object.keys(tr.words).find((id) => tr.words[id] === typed || tr.spell(Number(id)) === typed);
     if (found !== undefined) askWord(Number(found));
-    else answer.textContent = typed ? `"${typed}" is no unit that a word of this sentence was ever linked with.` : "";
+    else answer.textContent = typed ? `"${typed}" is not among this page's words${whole(tr)}.` : "";
   };
   return el(
     "form",
@@ -175,11 +181,13 @@ function otherWord(tr) {
 }
 
 function whySource(tr, i) {
-  const title = el("h2", {}, shown(tr.units[i]));
+  const title = el("h2", { tabindex: -1 }, shown(tr.units[i]));
   if (!tr.lists) return [[title, el("p", {}, "There are no counts, so it brings no candidates.")]];
   const row = tr.lists.counts.rows.find((each) => each.id === tr.ids[i]);
   if (!row.size) return [[title, el("p", {}, "It has no candidates: it was never linked with a target word.")]];
-  const links = row.ids.slice(0, 20).map((word) => tr.links.get(word).find((link) => link.row === row));
+  const links = tr.rowLinks.get(row).slice(0, 20),
+    first = Math.min(state.n, row.size),
+    brings = tr.brings(row, state.n).length;
   return [
     [
       title,
@@ -187,7 +195,10 @@ function whySource(tr, i) {
         "p",
         {},
         `source unit ${i + 1} (id ${tr.ids[i]})${tr.unknown.includes(i) ? ", unknown, read as UNK" : ""}: ` +
-          `${many(row.size)} candidates, of which it brings the first ${Math.min(state.n, row.size)}. ` +
+          `${many(row.size)} candidates, of which it brings ` +
+          (brings === first
+            ? `the first ${first}. `
+            : `${brings}; the others of the first ${first} are below --min-prob ${tr.limits.min_prob}. `) +
           `Its best ${links.length}:`,
       ),
     ],
