@@ -182,6 +182,23 @@ def test_clicking_a_word_tells_why_as_the_command_does(tab, tiny_run, tmp_path, 
     assert tab.is_hidden("#why")
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_every_unit_brings_what_the_ranking_lets_through(tab, tiny_run, tmp_path, options):
+    variant = variant_of(tiny_run, ListChoice(topn=4, **options))
+    path = tmp_path / "page.html"
+    path.write_text(make_page(explore_sentences([SENTENCE], [variant])).html, encoding="utf-8")
+    tab.goto(f"{path.as_uri()}#stage=3")
+    src_ids = dict.fromkeys([*variant.model.src.ids(SENTENCE), 0])
+    expected = [sum(not link.barred for link in variant.ranking.links(src_id)) for src_id in src_ids]
+    found = [row.locator("td").nth(2).text_content() for row in tab.locator("#view table tr").all()[1:]]
+    assert [int(text.split(",")[0]) for text in found] == expected
+    prose = tab.text_content(".prose")
+    assert ("--min-prob" in prose) == ("min_prob" in options) and ("frequent" in prose) == ("frequent" in options)
+    for i, n in enumerate(expected[:3]):
+        tab.click(f'#lines [data-source="{i}"]')
+        assert re.search(rf"of which it brings (the first )?{n}\b", tab.text_content("#why-text"))
+
+
 def test_a_source_word_shows_its_candidates_and_any_word_can_be_asked_for(tab):
     tab.click('#lines [data-source="1"]')
     assert "source unit 2" in tab.text_content("#why-text")

@@ -36,8 +36,9 @@ function drawSoftmax(at) {
         note: which === "full" && !inside ? at.trace.whyMissing(word) : "",
       };
     };
-  const notes = roomFor() > 600 ? 100 : 0; // the list has none, but beside each other its bars have the same scale
   if (!at.trace.lists) return [bars("all words (12)", at.full.map(row("full")), roomFor())];
+  const notes = at.trace.limits.min_prob ? 130 : 100,
+    same = roomFor() > 600 ? notes : 0; // the list has none, but beside each other both have the same scale
   return [
     el(
       "div",
@@ -45,12 +46,12 @@ function drawSoftmax(at) {
       el(
         "div",
         {},
-        bars(`all ${many(at.size.trg_words)} words (12)`, at.full.map(row("full")), roomFor(0.5), 120, 100),
+        bars(`all ${many(at.size.trg_words)} words (12)`, at.full.map(row("full")), roomFor(0.5), 120, notes),
       ),
       el(
         "div",
         {},
-        bars(`the list of ${many(at.trace.listSize(at.n))} (21)`, at.listed.map(row("list")), roomFor(0.5), 120, notes),
+        bars(`the list of ${many(at.trace.listSize(at.n))} (21)`, at.listed.map(row("list")), roomFor(0.5), 120, same),
       ),
     ),
   ];
@@ -76,27 +77,22 @@ function drawChoice(at) {
       el(
         "td",
         { class: "left" },
-        node === at.node ? "goes on to win" : state === "kept" ? (ended ? "ended" : "kept") : "dropped",
+        node === at.node ? "goes on to win" : state === "kept" ? (ended ? "ended" : "kept") : "pruned",
       ),
     );
   };
   return [
-    el(
-      "div",
-      { class: "scroll" },
+    scrolled(
+      { class: "choice-table" },
       el(
-        "table",
-        { class: "choice-table" },
-        el(
-          "tr",
-          {},
-          ["hypothesis", "sum of ln p", "score", ""].map((name, k) =>
-            el("th", { class: k % 3 === 0 ? "left" : "" }, name),
-          ),
+        "tr",
+        {},
+        ["hypothesis", "sum of ln p", "score", ""].map((name, k) =>
+          el("th", { class: k % 3 === 0 ? "left" : "" }, name),
         ),
-        kept.map(row("kept")),
-        pruned.map(row("pruned")),
       ),
+      kept.map(row("kept")),
+      pruned.map(row("pruned")),
     ),
   ];
 }
@@ -104,37 +100,32 @@ function drawChoice(at) {
 // The best candidates of every source unit
 function drawRows(at) {
   const seen = new Set();
-  return el(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    {},
     el(
-      "table",
+      "tr",
       {},
-      el(
+      ["unit", "the best of them", "brings", "candidates"].map((name, k) =>
+        el("th", { class: k < 2 ? "left" : "" }, name),
+      ),
+    ),
+    at.trace.lists.counts.rows.map((row) => {
+      const brings = at.trace.brings(row, at.n).map((link) => link.word);
+      const first = brings.filter((word) => !seen.has(word)).length;
+      brings.forEach((word) => seen.add(word));
+      return el(
         "tr",
         {},
-        ["unit", "the best of them", "brings", "candidates"].map((name, k) =>
-          el("th", { class: k < 2 ? "left" : "" }, name),
+        el("td", { class: "left" }, sourceWord(at.trace.ids.indexOf(row.id))),
+        el(
+          "td",
+          { class: "left" },
+          brings.slice(0, roomFor() > 600 ? 6 : 3).map((word) => wordButton(word)),
         ),
-      ),
-      at.trace.lists.counts.rows.map((row) => {
-        const brings = at.trace.brings(row, at.n).map((link) => link.word);
-        const first = brings.filter((word) => !seen.has(word)).length;
-        brings.forEach((word) => seen.add(word));
-        return el(
-          "tr",
-          {},
-          el("td", { class: "left" }, sourceWord(at.trace.ids.indexOf(row.id))),
-          el(
-            "td",
-            { class: "left" },
-            brings.slice(0, roomFor() > 600 ? 6 : 3).map((word) => wordButton(word)),
-          ),
-          el("td", {}, `${many(brings.length)}${first < brings.length ? `, ${many(first)} new` : ""}`),
-          el("td", {}, many(row.size)),
-        );
-      }),
-    ),
+        el("td", {}, `${many(brings.length)}${first < brings.length ? `, ${many(first)} new` : ""}`),
+        el("td", {}, many(row.size)),
+      );
+    }),
   );
 }
 

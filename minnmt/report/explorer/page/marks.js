@@ -23,6 +23,11 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+// A table that scrolls sideways where it is too wide.
+function scrolled(attributes, ...rows) {
+  return el("div", { class: "scroll" }, el("table", attributes, ...rows));
+}
+
 function picture(width, height, label, ...children) {
   return mark(
     "svg",

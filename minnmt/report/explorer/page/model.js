@@ -64,7 +64,7 @@ class Trace {
   // As Ranking.why_missing.
   whyMissing(word) {
     if (Number.isFinite(this.need(word))) return `from n = ${this.need(word)}`;
-    return this.links.has(word) ? `below --min-prob ${this.limits.min_prob}` : "never linked";
+    return this.links.has(word) ? "below --min-prob" : "never linked";
   }
 
   // The links through which a source unit brings words to the list of n.

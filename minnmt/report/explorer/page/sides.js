@@ -55,25 +55,20 @@ function needTable(sides) {
     if (id === undefined) return "not among this page's words";
     return tr.need(Number(id)) === 0 ? "always in" : tr.whyMissing(Number(id));
   };
-  return el(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    {},
     el(
-      "table",
+      "tr",
       {},
+      el("th", { class: "left" }, "word"),
+      sides.map((tr) => el("th", { class: "left" }, tr.variant.name)),
+    ),
+    all.map((spelling) =>
       el(
         "tr",
         {},
-        el("th", { class: "left" }, "word"),
-        sides.map((tr) => el("th", { class: "left" }, tr.variant.name)),
-      ),
-      all.map((spelling) =>
-        el(
-          "tr",
-          {},
-          el("td", { class: "left" }, shown(spelling)),
-          sides.map((tr) => el("td", { class: "left" }, need(tr, spelling))),
-        ),
+        el("td", { class: "left" }, shown(spelling)),
+        sides.map((tr) => el("td", { class: "left" }, need(tr, spelling))),
       ),
     ),
   );

@@ -12,25 +12,20 @@ const SOURCE_STAGES = [
       (at.trace.unknown.length ? "Units that it does not know are read as UNK." : "All of them are known.") +
       " A square \u25AA stands where there was no space, @@ at the end of a unit whose word goes on.",
     draw: (at) => [
-      el(
-        "div",
-        { class: "scroll" },
+      scrolled(
+        {},
         el(
-          "table",
+          "tr",
           {},
+          ["unit", "id", ""].map((name) => el("th", { class: "left" }, name)),
+        ),
+        at.trace.units.map((unit, i) =>
           el(
             "tr",
             {},
-            ["unit", "id", ""].map((name) => el("th", { class: "left" }, name)),
-          ),
-          at.trace.units.map((unit, i) =>
-            el(
-              "tr",
-              {},
-              el("td", { class: "left" }, sourceWord(i)),
-              el("td", { class: "left" }, String(at.trace.ids[i])),
-              el("td", { class: "left" }, at.trace.unknown.includes(i) ? "unknown, read as UNK" : ""),
-            ),
+            el("td", { class: "left" }, sourceWord(i)),
+            el("td", { class: "left" }, String(at.trace.ids[i])),
+            el("td", { class: "left" }, at.trace.unknown.includes(i) ? "unknown, read as UNK" : ""),
           ),
         ),
       ),

@@ -122,27 +122,22 @@ function nodeText(tr, node, won, grey) {
 
 function endedTable(tr, ended, winner) {
   const rows = ended.map((node) => [tr.score(node, state.path, state.n), node]).sort((a, b) => b[0] - a[0]);
-  return el(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    { id: "ended" },
     el(
-      "table",
-      { id: "ended" },
+      "tr",
+      {},
+      ["score", "translation, in units"].map((name, k) => el("th", { class: k ? "left" : "" }, name)),
+    ),
+    rows.map(([score, node]) =>
       el(
         "tr",
         {},
-        ["score", "translation, in units"].map((name, k) => el("th", { class: k ? "left" : "" }, name)),
-      ),
-      rows.map(([score, node]) =>
+        el("td", {}, score.toFixed(4)),
         el(
-          "tr",
-          {},
-          el("td", {}, score.toFixed(4)),
-          el(
-            "td",
-            { class: node === winner ? "left good" : "left" },
-            tr.text(tr.way(node)),
-          ),
+          "td",
+          { class: node === winner ? "left good" : "left" },
+          tr.text(tr.way(node)),
         ),
       ),
     ),

@@ -44,30 +44,25 @@ function verdict(tr, word, n) {
 
 function linkTable(links, n, last, spell) {
   const names = [last, "rank", "count", "p(trg|src)", "p(src|trg)", "rank back"];
-  return el(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    { class: "links" },
     el(
-      "table",
-      { class: "links" },
+      "tr",
+      {},
+      names.map((name, k) => el("th", { class: k ? "" : "left" }, name)),
+    ),
+    links.map((link) =>
       el(
         "tr",
         {},
-        names.map((name, k) => el("th", { class: k ? "" : "left" }, name)),
-      ),
-      links.map((link) =>
         el(
-          "tr",
-          {},
-          el(
-            "td",
-            { class: "left" },
-            spell(link),
-            link.below ? ` (below ${trace().limits.min_prob})` : link.rank > n ? ` (beyond ${n})` : "",
-          ),
-          [link.rank, general(link.count, 6), general(link.pTrg, 4), general(link.pSrc, 4), link.back].map((x) =>
-            el("td", {}, String(x)),
-          ),
+          "td",
+          { class: "left" },
+          spell(link),
+          link.below ? ` (below ${trace().limits.min_prob})` : link.rank > n ? ` (beyond ${n})` : "",
+        ),
+        [link.rank, general(link.count, 6), general(link.pTrg, 4), general(link.pSrc, 4), link.back].map((x) =>
+          el("td", {}, String(x)),
         ),
       ),
     ),
@@ -149,10 +144,13 @@ function forceButton(tr, word) {
   );
 }
 
-// Where all links of the sentence are in the page, a word that is not there has none.
+// Are all links of the sentence in the page? A word that is not there then has none.
 function whole(tr) {
-  const all = tr.lists?.counts.rows.every((row) => row.size <= row.ids.length);
-  return all ? ": no word of this sentence is linked with it" : "";
+  return Boolean(tr.lists?.counts.rows.every((row) => row.size <= row.ids.length));
+}
+
+function notHere(tr, typed) {
+  return `"${typed}" is not among this page's words${whole(tr) ? ": no word of this sentence is linked with it" : ""}.`;
 }
 
 // Any other word of the page's vocabulary, by its spelling
@@ -163,7 +161,7 @@ function otherWord(tr) {
     const typed = event.target.elements[0].value.trim();
     const found = Object.keys(tr.words).find((id) => tr.words[id] === typed || tr.spell(Number(id)) === typed);
     if (found !== undefined) askWord(Number(found));
-    else answer.textContent = typed ? `"${typed}" is not among this page's words${whole(tr)}.` : "";
+    else answer.textContent = typed ? notHere(tr, typed) : "";
   };
   return el(
     "form",
