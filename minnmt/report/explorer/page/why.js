@@ -28,8 +28,8 @@ function verdict(tr, word, n) {
     through = links.filter((link) => link.rank <= n && !link.below);
   const needed = links.find((link) => !link.below);
   if (tr.always(word)) return [true, `in the list of every sentence: it is ${tr.always(word)}`];
-  if (tr.forced.includes(word)) return [true, "in the list because it was forced by hand"];
   if (through.length) return [true, `in the list through ${through.map((link) => shown(link.row.unit)).join(", ")}`];
+  if (tr.forced.includes(word)) return [true, "in the list because it was forced by hand"];
   if (!links.length) {
     return [
       false,
