@@ -47,8 +47,9 @@ def explore(sentences, output, serve, open_it, against, **options):
     python cli.py explore "Das Haus ist blau." --against fastalign -o page.html
     python cli.py explore --serve
 
-    The page is one file that needs nothing else, no network either. With no sentence, it shows five of the model's
-    test set that teach most. With --serve it also translates other sentences, with any n, and with words forced.
+    The page is one file that needs nothing else, no network either. Without a sentence it shows the five
+    most instructive ones of the test set. With --serve it also translates other sentences, with any n, and with words
+    forced.
     """
     if serve is not None and output:
         raise UsageError("-o writes a file and --serve serves the page: choose one")
@@ -87,7 +88,10 @@ def variants_from_options(options, against):
     settings = SearchSettings(options["beam"], options["length_penalty"], options["max_length"])
     chosen = {name: options[name] for name in ("topn", "by", "min_prob", "frequent")}
     choice = ListChoice(counts=options["counts"], **chosen)
-    name = os.path.basename(os.path.normpath(directory or options["npz"]))
+    path = directory or options["npz"]
+    name, other = base_name(path), base_name(against or "")
+    if against and os.path.isdir(against) and name == other:
+        name, other = path, against
     own = make_variant(name, model, directory, choice, settings)
     if own.ranking is None:
         make = f"align -m {directory}" if directory else "align"
@@ -95,11 +99,14 @@ def variants_from_options(options, against):
     if not against:
         return [own]
     if os.path.isdir(against):
-        other = os.path.basename(os.path.normpath(against))
         return [own, make_variant(other, load_model(against), against, ListChoice(**chosen), settings)]
     own.name = f"{name}, {' + '.join(options['counts']) or 'attention'}"
     choice = ListChoice(counts=(against,), **chosen)
     return [own, make_variant(f"{name}, {os.path.basename(against)}", model, directory, choice, settings)]
+
+
+def base_name(path):
+    return os.path.basename(os.path.normpath(path))
 
 
 def examples(variant, options):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from minnmt.report.explorer import server as server_module
+from minnmt.report.explorer.examples import LACKS, SHIFTS
 from minnmt.report.explorer.page import explore_sentences
 from minnmt.report.explorer.server import MOST_BYTES, Server
 from minnmt.report.explorer.variant import variant_of
@@ -63,19 +63,23 @@ def test_with_no_sentence_five_of_the_test_set_that_teach_something(tiny_run, tm
     lines = (tiny_run.parent / "test.src").read_text().splitlines()
     assert {s["source"] for s in sentences} <= set(lines)
     for s in sentences:
-        page = s["traces"][0]
-        if "lacks a word" in s["note"]:
-            search = page["lists"]["searches"][0]
-            assert search["from"] == 1 and search["winner"] != page["full"]["winner"]
+        page, search = s["traces"][0], s["traces"][0]["lists"]["searches"][0]
+        changed = search["winner"] != page["full"]["winner"]
+        assert search["from"] == 1 and changed == (s["note"] in (LACKS, SHIFTS)), s["note"]
 
 
 def test_two_lists_and_two_models_beside_each_other(model, tmp_path):
     shutil.copy(model / "alignments.epoch2.npz", model / "alignments.other.npz")
-    for against, name in (("other", "model, other"), (model, "model")):
+    second = tmp_path / "second"
+    shutil.copytree(model, second)
+    shutil.copytree(model, tmp_path / "same" / model.name)
+    same = str(tmp_path / "same" / model.name)
+    for against, name in (("other", "model, other"), (second, "second"), (same, same)):
         result = explore("-m", model, "eins.", "--against", against, "-o", tmp_path / "page.html")
         assert result.code == 0, result.err
         data = data_of((tmp_path / "page.html").read_text())
-        assert data["variants"][1]["name"] == name and len(data["sentences"][0]["traces"]) == 2
+        names = [variant["name"] for variant in data["variants"]]
+        assert names[1] == name and names[0] != name and len(data["sentences"][0]["traces"]) == 2
 
 
 def test_a_model_without_counts_is_shown_without_lists(model, tmp_path):
@@ -214,6 +218,7 @@ def test_it_translates_what_is_typed_with_any_n_and_forced_words(served, tiny_ru
         (dict(body={"sentence": "eins."}, Host="evil.example"), 403, "127.0.0.1"),
         (dict(body={"sentence": "eins."}, Origin="http://evil.example"), 403, "page alone"),
         (dict(body={"sentence": "eins."}, path="/other"), 404, "/trace"),
+        (dict(body={"sentence": "eins."}, Content_Length="²".encode()), 411, "how long"),
         (dict(method="GET", path="/etc/passwd"), 404, "nothing here"),
         (dict(method="GET", path="/", Host="evil.example"), 403, "127.0.0.1"),
     ],
@@ -239,5 +244,10 @@ def test_ctrl_c_ends_the_server(tiny_run):
     assert process.stderr.read().strip() == "error: interrupted"
 
 
-def test_it_listens_nowhere_else():
-    assert server_module.HOST == "127.0.0.1"
+def test_only_errors_of_the_connection_are_silent(served, capsys):
+    for error, silent in ((ConnectionResetError(), True), (TimeoutError(), True), (KeyError("a slip"), False)):
+        try:
+            raise error
+        except Exception:
+            served.handle_error(None, ("127.0.0.1", 1))
+        assert ("Traceback" not in capsys.readouterr().err) == silent

@@ -44,7 +44,7 @@ def instructive(lines, variant, n=5):
 def look_at(lines, variant):
     """-> {line: the notes that are true of it}."""
     model = variant.model
-    full = translate(lines, model, replace(variant.settings, keep_attention=True))
+    full = translate(lines, model, replace(variant.settings, keep_attention=True), precision="float32")  # as the page
     notes = {line: {PLAIN} for line in lines}
     for line, translation in zip(lines, full):
         ids, _, _, alpha = translation.hypotheses[0]
@@ -65,6 +65,6 @@ def divergences(lines, full, variant):
         return []
     ranking, model = variant.ranking, variant.model
     selector = Selector(best_candidates(ranking.counts, ranking.n, ranking.by, ranking.min_prob), ranking.frequent)
-    listed = translate(lines, model, variant.settings, selector=selector)
+    listed = translate(lines, model, variant.settings, selector=selector, precision="float32")
     lists = {i: selector.lists(*pad([model.src.ids(line)]))[0] for i, line in enumerate(lines)}
     return find_divergences(Decodings(full, listed, 0.0, 0.0), Split(lines, None), lists, model.trg.vocab)

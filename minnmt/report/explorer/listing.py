@@ -13,6 +13,7 @@ from ...text.vocab import EOS
 
 N_WORDS = 10  # of a softmax that are shown
 MOST_CELLS = 20_000  # of the counts that go into a page
+LITTLE = 0.01  # probability, kept by a list, of which as many digits are told as of more
 
 
 def significant(values, digits):
@@ -42,12 +43,13 @@ def mass_by_n(probs, needed, ns):
 def changes(mass, ns, asked, tolerance):
     """mass (ns), asked (ns): for which n the page may ask -> [n, lost, n, lost, ...] where it changes.
 
-    Lost is 1 - mass in units of 1e-7, so that most of these numbers are short.
+    Lost is 1 - mass in units of 1e-7, so that most of these numbers are short; in its place stands -mass, with seven
+    digits, where the list keeps next to nothing.
     """
     found, last = [], -1.0
     for n, kept, wanted in zip(ns, mass.tolist(), asked.tolist()):
         if wanted and abs(kept - last) > tolerance * kept:
-            found += [n, round((1.0 - kept) * 1e7)]
+            found += [n, round((1.0 - kept) * 1e7) if kept > LITTLE else -significant([max(kept, 1e-99)], 7)[0]]
             last = kept
     return found
 
@@ -138,4 +140,5 @@ def filling_record(epochs, src_units, src_ids, n_words=5, n_best=3):
     return {
         "epochs": [number for number, _ in epochs], "units": [known[i] for i in chosen], "targets": targets,
         "counts": [[significant(row[targets], 4) for row in epoch] for epoch in table],
+        "totals": significant(table[-1].sum(axis=1), 4),
     }  # fmt: skip

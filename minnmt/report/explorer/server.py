@@ -7,6 +7,7 @@ time.
 """
 
 import json
+import sys
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
@@ -48,6 +49,8 @@ class Server(ThreadingHTTPServer):
 
     def handle_error(self, request, client_address):
         """A browser that hangs up is no error."""
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
 
     def answer(self, question):
         """A question as in the first lines of this file -> the answer."""
@@ -114,7 +117,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def check_host(self):
         """A name that somebody has pointed at this machine is not ours."""
-        ours = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
+        port = self.server.server_port
+        ours = {f"{name}:{port}" for name in (HOST, "localhost")} | ({HOST, "localhost"} if port == 80 else set())
         if self.headers.get("Host") not in ours:
             raise Refused(403, f"this server answers to {self.server.address} alone")
         origin = self.headers.get("Origin")
@@ -124,7 +128,7 @@ class Handler(BaseHTTPRequestHandler):
     def question(self):
         """The body of a request, as JSON."""
         length = self.headers.get("Content-Length", "")
-        if not length.isdigit():
+        if not (length.isascii() and length.isdigit()):
             raise Refused(411, "the request does not say how long it is")
         if int(length) > MOST_BYTES:
             raise Refused(413, f"the request has more than {MOST_BYTES >> 10} kB: give one sentence")

@@ -7,6 +7,7 @@ A Variant (variant.py) says what the sentence is translated with: a model, and t
 """
 
 import base64
+import json
 import re
 from bisect import bisect_left
 
@@ -21,6 +22,7 @@ from .recorder import Recorder
 SLIDER = 5, 500  # the smallest and the largest n
 EVERY_N = 28  # units up to which every n is searched; for longer sentences some of them
 MOST_NODES = 2000  # of the tree of all searches; where it would grow larger, fewer n are searched
+MOST_BYTES = 800_000  # of a record as JSON; likewise
 NEGLIGIBLE = 1e-5  # probability of new words in a list that changes no search: scores differ by less
 MOST_UNITS = 200  # of a sentence
 MOST_VALUES = 96  # of a vector that are drawn
@@ -50,13 +52,22 @@ def trace(sentence, variant, forced=()):
     if len(forced) > variant.settings.longest(src_ids):
         raise UserError(f"{len(forced)} words are forced, but a translation of this sentence cannot be so long")
     recorder = Recorder(src_ids, model.params, variant.settings, tuple(forced))
-    needed, searches, ns = None, [], [0]
     with recorder.watching():
         full = recorder.search()
-        if variant.ranking:
-            needed = variant.ranking.needed([*src_ids, EOS])
-            needed[list(forced)] = 0
-            ns, searches = search_stops(recorder, needed, variant.ranking.n)
+    if not variant.ranking:
+        return make_record(sentence, units, variant, recorder, full)
+    needed = variant.ranking.needed([*src_ids, EOS])
+    needed[list(forced)] = 0
+    for ns, searches in search_stops(recorder, needed, variant.ranking.n):
+        record = make_record(sentence, units, variant, recorder, full, needed, searches, ns)
+        if len(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()) <= MOST_BYTES:
+            break
+    return record
+
+
+def make_record(sentence, units, variant, recorder, full, needed=None, searches=(), ns=(0,)):
+    """Searches of all words and of the lists of some n -> the record."""
+    src_ids, forced = recorder.src, recorder.forced
     tree = Tree(recorder, by_importance(full, searches, variant))
     ways = ways_by_n(full, searches, ns)
     record = {
@@ -74,7 +85,7 @@ def trace(sentence, variant, forced=()):
     if variant.ranking:
         record["lists"] = lists_record(record, recorder, tree, needed, searches, variant, ns)
         record["lists"]["mass"] = mass_record(recorder, tree, full, needed, searches, ns)
-    record["words"] = spell(record, model.trg.vocab)
+    record["words"] = spell(record, variant.model.trg.vocab)
     return record
 
 
@@ -91,13 +102,14 @@ def check(sentence, units):
 
 
 def search_stops(recorder, needed, n):
-    """Search with the lists of as many n as a page has room for -> these n, and what search_each_n found for them."""
+    """Search with the lists of fewer and fewer n: yields these n, and what search_each_n found for them."""
     for coarseness in range(len(recorder.src) > EVERY_N, 3):
         ns = stops(n, coarseness)
-        found = search_each_n(recorder, needed, ns)
-        if len({words for _, search in found for kept, _ in search.rounds for words in kept}) <= MOST_NODES:
-            break
-    return ns, found
+        with recorder.watching():
+            found = search_each_n(recorder, needed, ns)
+        nodes = {words for _, search in found for kept, _ in search.rounds for words in kept}
+        if len(nodes) <= MOST_NODES or coarseness == 2:
+            yield ns, found
 
 
 def search_each_n(recorder, needed, ns):

@@ -60,7 +60,8 @@ def make_variant(name, model, directory=None, choice=None, settings=None):
     with reading():  # counts are small beside the time that compiled functions take to load
         counts = load_counts(choice.counts, directory, len(model.src.vocab), len(model.trg.vocab))
         ranking = Ranking(counts, choice.topn, choice.by, choice.min_prob, choice.frequent)
-    return Variant(name, model, ranking, settings, epoch_counts(directory, counts))
+    own_epochs = [] if choice.counts else epoch_counts(directory, counts)  # other counts did not come from them
+    return Variant(name, model, ranking, settings, own_epochs)
 
 
 def epoch_counts(directory, like):

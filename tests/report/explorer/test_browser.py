@@ -9,6 +9,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import minnmt
+from minnmt.model.directory import load_model
+from minnmt.report.explorer.examples import LACKS, SHIFTS, instructive
 from minnmt.report.explorer.page import explore_sentences, make_page
 from minnmt.report.explorer.server import Server
 from minnmt.report.explorer.variant import ListChoice, variant_of
@@ -123,16 +125,28 @@ def test_the_slider_changes_the_list_to_what_why_says(tab, tiny_run):
     assert tab.text_content("#n-value") == "499"  # the arrow moved the slider, not the step
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_translations_scores_and_what_is_kept_are_those_of_decode_and_audit(tab, page_file, tiny_run, tmp_path, n):
+def test_translations_scores_and_what_is_kept_are_those_of_decode_and_audit(tab, page_file, tiny_run, tmp_path):
+    lines = (tiny_run.parent / "test.src").read_text(encoding="utf-8").splitlines()
+    variant = variant_of(tiny_run, ListChoice(topn=1))
+    changed = next(line for line, note in instructive(lines, variant) if note in (LACKS, SHIFTS))
+    other = tmp_path / "page.html"
+    other.write_text(make_page(explore_sentences([changed], [variant])).html, encoding="utf-8")
+    assert diverges_as_audit_says(tab, other, changed, tiny_run, 1)
+    for n in (1, 2, 3):
+        diverges_as_audit_says(tab, page_file, SENTENCE, tiny_run, n)
+
+
+def diverges_as_audit_says(tab, page_file, sentence, tiny_run, n):
+    """Compare the page with decode and audit -> does the list of n change the translation?"""
     show(tab, page_file, f"view=tree&n={n}&path=list")
     options = ["-m", tiny_run, "--topn", n]
-    found = run_cli("decode", *options, "--engine", "plain", "--n-best", 2, stdin=SENTENCE.encode()).out.splitlines()[0]
+    found = run_cli("decode", *options, "--engine", "plain", "--n-best", 2, stdin=sentence.encode()).out.splitlines()[0]
     _, translation, score = found.split(" ||| ")
     first = tab.locator("#ended tr").nth(1).locator("td").all_text_contents()
     assert first[0] == score and first[1].replace(" ▪", "") == translation
-    (tmp_path / "text").write_text(SENTENCE + "\n")
-    audit = json.loads(run_cli("audit", *options, "-i", tmp_path / "text", "--json").out)
+    text = page_file.with_name("text")
+    text.write_text(sentence + "\n", encoding="utf-8")
+    audit = json.loads(run_cli("audit", *options, "--engine", "float32", "-i", text, "--json").out)
     assert f"keeps {100 * audit['mass_output']['mean']:.2f} %" in facts(tab)["kept"]
     if audit["divergences"]:
         part = audit["divergences"][0]
@@ -142,6 +156,7 @@ def test_translations_scores_and_what_is_kept_are_those_of_decode_and_audit(tab,
             assert f"from n = {needed}" in tab.text_content("#lost") if needed else "never" in tab.text_content("#lost")
     else:
         assert "the same translation" in facts(tab)["same"]
+    return bool(audit["divergences"])
 
 
 OPTIONS = [{}, {"by": "target"}, {"min_prob": 0.05}, {"by": "target", "min_prob": 0.1, "frequent": 2}]
@@ -165,6 +180,23 @@ def test_clicking_a_word_tells_why_as_the_command_does(tab, tiny_run, tmp_path, 
         assert [row[0].replace("▪", "￭") for row in rows] == [" ".join(line.split()[5:]) for line in lines[2:]]
     tab.keyboard.press("Escape")
     assert tab.is_hidden("#why")
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_every_unit_brings_what_the_ranking_lets_through(tab, tiny_run, tmp_path, options):
+    variant = variant_of(tiny_run, ListChoice(topn=4, **options))
+    path = tmp_path / "page.html"
+    path.write_text(make_page(explore_sentences([SENTENCE], [variant])).html, encoding="utf-8")
+    tab.goto(f"{path.as_uri()}#stage=3")
+    src_ids = dict.fromkeys([*variant.model.src.ids(SENTENCE), 0])
+    expected = [sum(not link.barred for link in variant.ranking.links(src_id)) for src_id in src_ids]
+    found = [row.locator("td").nth(2).text_content() for row in tab.locator("#view table tr").all()[1:]]
+    assert [int(text.split(",")[0]) for text in found] == expected
+    prose = tab.text_content(".prose")
+    assert ("--min-prob" in prose) == ("min_prob" in options) and ("frequent" in prose) == ("frequent" in options)
+    for i, n in enumerate(expected[:3]):
+        tab.click(f'#lines [data-source="{i}"]')
+        assert re.search(rf"of which it brings (the first )?{n}\b", tab.text_content("#why-text"))
 
 
 def test_a_source_word_shows_its_candidates_and_any_word_can_be_asked_for(tab):
@@ -211,6 +243,53 @@ def test_the_state_is_in_the_address(tab, page_file):
     assert tab.get_attribute('[data-key="path-full"]', "aria-pressed") == "true"
     show(tab, page_file, "step=999&stage=x&n=-4&view=__proto__&word=5e9&sentence=77&path=&threshold=NaN&epoch=7")
     assert tab.locator(".stage.open").count() == 1  # nonsense is brought within what there is
+
+
+def test_a_link_names_the_whole_state_and_the_skip_link_none_of_it(tab, page_file):
+    show(tab, page_file, "view=tree&step=2&path=full")
+    tab.focus("#skip")
+    tab.keyboard.press("Enter")
+    assert tab.get_attribute('[data-key="tab-tree"]', "aria-selected") == "true"
+    assert tab.evaluate("document.activeElement.id") == "view"
+    tab.evaluate("location.hash = 'view=attention'")
+    playwright.expect(tab.locator('[data-key="tab-attention"]')).to_have_attribute("aria-selected", "true")
+    address = tab.evaluate("location.hash")
+    assert "step=0" in address and "path=list" in address
+
+
+def test_the_focus_stays_where_one_works(tab):
+    focused = "document.activeElement.dataset.key ?? document.activeElement.tagName"
+    tab.focus('[data-key="tab-step"]')
+    tab.keyboard.press("ArrowRight")
+    assert tab.evaluate(focused) == "tab-attention" and "view=attention&" in tab.evaluate("location.hash")
+    tab.keyboard.press("Home")
+    assert tab.evaluate(focused) == "tab-step"
+    tab.focus('[data-key="line-full-1"]')
+    tab.keyboard.press("Enter")
+    assert tab.evaluate(focused) == "H2"
+    tab.fill('#why [aria-label="another target unit"]', "do")
+    tab.set_viewport_size({"width": 1280, "height": 700})
+    assert tab.input_value('#why [aria-label="another target unit"]') == "do"
+    tab.click("#why-close")
+    assert tab.evaluate(focused) == "line-full-1"
+
+
+def test_a_stage_without_a_picture_saves_none(tab, page_file):
+    for stage, there in ((7, False), (6, True)):
+        show(tab, page_file, f"step=1&stage={stage}")
+        assert tab.locator("#save-svg").is_enabled() == there
+
+
+def test_a_model_without_counts_keeps_the_n_of_its_neighbour(tab, tiny_run, tmp_path):
+    variants = [variant_of(load_model(tiny_run)), variant_of(tiny_run, ListChoice(topn=3))]
+    path = tmp_path / "page.html"
+    path.write_text(make_page(explore_sentences([SENTENCE], variants)).html, encoding="utf-8")
+    tab.goto(f"{path.as_uri()}#view=sides&step=2")
+    assert "list, n = 3" in tab.text_content("#view") and "no counts" in tab.text_content("#no-lists")
+    slide(tab, "n", 7)
+    assert "list, n = 7" in tab.text_content("#view")
+    tab.select_option("#variant", "1")
+    assert tab.text_content("#n-value") == "7" and "step=2" in tab.evaluate("location.hash")
 
 
 def test_saving_the_picture_and_the_data(tab, page_file):
@@ -275,6 +354,7 @@ def test_it_works_in_the_frame_of_a_notebook(browser, tiny_run):
     playwright.expect(frame.locator(".where")).to_contain_text("word 1 of")
     frame.locator("#n").press("Home")
     playwright.expect(frame.locator("#n-value")).to_have_text("5")
+    playwright.expect(frame.locator("#copy")).to_have_attribute("hidden", "")
     assert complaints == []
     page.close()
 
@@ -292,6 +372,7 @@ def test_the_server_takes_sentences_n_and_forced_words(browser, tiny_run):
             page.keyboard.press("Enter")
             page.wait_for_selector("#sentence-pick:not([hidden])")
             assert "<" in page.text_content('#lines [data-source="1"]')
+            assert page.input_value("#sentence") == "1"
             page.fill("#n-exact", "3")
             page.keyboard.press("Enter")
             playwright.expect(page.locator("#n-value")).to_have_text("3")
@@ -307,6 +388,15 @@ def test_the_server_takes_sentences_n_and_forced_words(browser, tiny_run):
             page.click("#force")
             playwright.expect(page.locator("#lines [data-path=full]").first).to_have_attribute("data-word", word)
             assert "forced" in page.get_attribute('#lines [data-path="full"] >> nth=0', "class")
+            address = page.evaluate("location.href")
+            page.goto("about:blank")
+            page.goto(address)  # a link brings back what was typed and forced
+            playwright.expect(page.locator("#lines [data-path=full]").first).to_have_attribute("data-word", word)
+            assert "<" in page.text_content('#lines [data-source="1"]') and page.text_content("#n-value") == "500"
+            assert page.get_attribute("#n", "max") == "500"
+            page.click("#take-back")
+            playwright.expect(page.locator("#take-back")).to_have_count(0)
+            playwright.expect(page.locator("#lines .forced")).to_have_count(0)
             page.fill("#typed", "  ")
             page.keyboard.press("Enter")
             playwright.expect(page.locator("#note")).to_contain_text("blank")

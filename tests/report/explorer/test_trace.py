@@ -17,6 +17,7 @@ from minnmt.report.audit import mass_kept
 from minnmt.report.explorer import listing
 from minnmt.report.explorer import trace as trace_module
 from minnmt.report.explorer.trace import SLIDER, packed, stops, trace
+from minnmt.report.explorer.variant import ListChoice, variant_of
 from minnmt.search.beam import beam_search
 from minnmt.search.cost import Shape, decoding_cost, step_cost
 from minnmt.text.batches import pad
@@ -53,7 +54,7 @@ def kept_at(record, node, n):
     for begin, value in zip(pairs[::2], pairs[1::2]):
         if begin <= n:
             lost = value
-    return 1 - lost / 1e7
+    return -lost if lost < 0 else 1 - lost / 1e7
 
 
 def listed(variant, src_ids, n, **options):
@@ -115,6 +116,24 @@ def test_a_long_or_uncertain_sentence_is_exact_at_its_stops(variant, monkeypatch
         with reading():
             expected = beam_search(src, variant.model.params, variant.settings, listed(variant, src, n))[0]
         assert words_of(found, search_at(found, n))[:-1] == expected.ids
+
+
+def test_a_record_that_would_be_too_large_has_fewer_n(variant, monkeypatch):
+    sizes = []
+    for most in (10**9, 7000, 0):
+        monkeypatch.setattr(trace_module, "MOST_BYTES", most)
+        found = trace(SENTENCE, variant)
+        sizes.append(len(json.dumps(found, ensure_ascii=False, separators=(",", ":"))))
+        assert found["lists"]["ns"] in [stops(1, coarseness) for coarseness in range(3)]
+    assert found["lists"]["ns"] == stops(1, 2) and sizes[0] > sizes[-1]
+    monkeypatch.setattr(trace_module, "MOST_BYTES", sizes[0] - 1)
+    assert trace(SENTENCE, variant)["lists"]["ns"] == stops(1, 1)
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.4, 0.02, 0.003, 1.23456e-7, 1e-30])
+def test_little_that_is_kept_is_as_exact_as_much(kept):
+    n, lost = listing.changes(np.array([kept]), [5], np.array([True]), 2e-6)
+    assert n == 5 and (-lost if lost < 0 else 1 - lost / 1e7) == pytest.approx(kept, rel=5e-6)
 
 
 def test_needed_n_is_that_of_the_reasons(variant):
@@ -206,10 +225,15 @@ def test_counts_after_each_epoch_add_up_to_those_of_the_run(variant, record):
     vocab = variant.model.src.vocab
     for w, unit in enumerate(filling["units"]):
         ids, counts = variant.ranking.counts.row(vocab.encode([unit])[0])
+        assert filling["totals"][w] == pytest.approx(counts.sum(), rel=1e-3)
         for k, target in enumerate(filling["targets"]):
             expected = counts[ids == target].sum()
             assert filling["counts"][-1][w][k] == pytest.approx(expected, rel=1e-3)
             assert filling["counts"][0][w][k] <= filling["counts"][-1][w][k]
+
+
+def test_other_counts_did_not_come_from_the_epochs(tiny_run):
+    assert variant_of(tiny_run).epochs and not variant_of(tiny_run, ListChoice(counts=("epoch2",))).epochs
 
 
 def test_cost_of_a_step_is_the_cost_of_a_sentence_shared_by_its_steps():

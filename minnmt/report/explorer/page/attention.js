@@ -3,7 +3,7 @@
 function attentionView() {
   const tr = trace(),
     path = tr.path(state.path, state.n),
-    steps = [0, ...path.slice(0, -1)].map((node) => tr.steps[node]);
+    steps = tr.befores(path).map((node) => tr.steps[node]);
   const words = path.map((node) => tr.word(node)),
     threshold = state.threshold;
   const cells = steps.flatMap((step, t) => step.alpha.map((alpha, i) => ({ alpha, t, i })));
@@ -61,7 +61,6 @@ function heatMap(tr, steps, words, threshold) {
     cell = Math.max(24, Math.min(46, Math.floor((roomFor() - left - 40) / S)));
   const zero = rgb("paper"),
     one = rgb("ink");
-  const label = (text, most) => short(text, most);
   const columns = tr.units.map((unit, i) =>
     spot(
       `source unit ${shown(unit)}`,
@@ -74,7 +73,7 @@ function heatMap(tr, steps, words, threshold) {
           "font-size": 16,
           transform: `translate(${left + i * cell + cell / 2 + 4} ${top - 8}) rotate(-55)`,
         },
-        label(shown(unit), 12),
+        short(shown(unit), 12),
       ),
     ),
   );
@@ -93,7 +92,7 @@ function heatMap(tr, steps, words, threshold) {
           "text-anchor": "end",
           "font-weight": t + 1 === state.step ? 700 : 400,
         },
-        label(tr.spell(words[t]), 13),
+        short(tr.spell(words[t]), 13),
       ),
     ),
     step.alpha.map((alpha, i) =>
@@ -114,7 +113,7 @@ function heatMap(tr, steps, words, threshold) {
             cx: left + i * cell + cell / 2,
             cy: top + t * cell + cell / 2,
             r: 3.5,
-            fill: "var(--orange)",
+            fill: alpha > 0.5 ? "var(--paper)" : "var(--ink)",
           }),
         tip(`${tr.spell(words[t])} looks at ${shown(tr.units[i])}: ${alpha.toFixed(3)}`),
       ),
@@ -165,7 +164,7 @@ function lightTarget(t) {
 
 function alphasOf() {
   const tr = trace();
-  return [0, ...tr.path(state.path, state.n).slice(0, -1)].map((node) => tr.steps[node].alpha);
+  return tr.befores(tr.path(state.path, state.n)).map((node) => tr.steps[node].alpha);
 }
 
 function range(n) {

@@ -6,11 +6,11 @@ function costView() {
     V = tr.variant.trg_words,
     K = tr.lists ? tr.listSize(state.n) : V,
     width = roomFor();
-  const pair = (title, full, list, text) =>
+  const pair = (title, full, list, text, less = "less") =>
     el(
       "div",
       {},
-      el("h3", {}, title, tr.lists && `: ${(full / list).toFixed(1)} times less`),
+      el("h3", {}, title, tr.lists && `: ${(full / list).toFixed(1)} times ${less}`),
       bars(
         "",
         [
@@ -29,7 +29,7 @@ function costView() {
       `One step of the search with ${tr.variant.beam} hypotheses. The rest of the network costs the same with every ` +
         "list; a list saves rows of the output layer.",
     ),
-    pair("Rows of the output layer that are touched", V, K, (x) => many(x)),
+    pair("Rows of the output layer that are touched", V, K, (x) => many(x), "fewer"),
     pair("MFLOP of the softmax", V * word.flops, K * word.flops, (x) => (x / 1e6).toFixed(2)),
     pair("MFLOP of the whole step", total("flops", V), total("flops", K), (x) => (x / 1e6).toFixed(2)),
     pair("MB of weights and annotations read, the whole step", total("nbytes", V), total("nbytes", K), (x) =>

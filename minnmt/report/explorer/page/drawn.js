@@ -2,22 +2,29 @@
 
 function softmaxProse(at) {
   const full = at.full[0].word;
-  if (!at.trace.lists) return "Every word of the vocabulary gets a probability.";
+  if (!at.trace.lists) return `Every word of the vocabulary gets a probability.${goesOn(at)}`;
   const list = at.listed[0].word;
   const best =
     full === list
-      ? `Both think "${at.trace.spell(full)}" best.`
+      ? `Both rank "${at.trace.spell(full)}" first.`
       : `All words: "${at.trace.spell(full)}"; the list: "${at.trace.spell(list)}". ` +
         (at.trace.listed(full, at.n) ? "" : `"${at.trace.spell(full)}" is not in the list.`);
-  return `The list keeps ${percent(at.kept)} of the probability and divides by it. ${best}`;
+  return `The list keeps ${percent(at.kept)} of the probability and divides by it. ${best}${goesOn(at)}`;
+}
+
+// What the search chose, where that is not the best word.
+function goesOn(at) {
+  const best = (at.which === "list" ? at.listed : at.full)[0].word;
+  if (at.chosen === best) return "";
+  const why = at.t <= at.trace.forced.length ? "it was forced by hand" : "a beam looks further than one word";
+  return ` The search goes on with "${at.word}": ${why}.`;
 }
 
 function drawSoftmax(at) {
   const row =
     (which) =>
     ({ word, p }) => {
-      const inside = !at.trace.lists || at.trace.listed(word, at.n),
-        need = at.trace.lists ? at.trace.need(word) : 0;
+      const inside = !at.trace.lists || at.trace.listed(word, at.n);
       return {
         label: at.trace.spell(word),
         share: p,
@@ -26,11 +33,12 @@ function drawSoftmax(at) {
         look: which === "list" ? "list" : inside ? "plain" : "missing",
         key: `${which}-${word}`,
         act: () => askWord(word),
-        note:
-          which === "full" && at.trace.lists && !inside ? (need === Infinity ? "in no list" : `from n = ${need}`) : "",
+        note: which === "full" && !inside ? at.trace.whyMissing(word) : "",
       };
     };
   if (!at.trace.lists) return [bars("all words (12)", at.full.map(row("full")), roomFor())];
+  const notes = at.trace.limits.min_prob ? 130 : 100,
+    same = roomFor() > 600 ? notes : 0; // the list has none, but beside each other both have the same scale
   return [
     el(
       "div",
@@ -38,12 +46,12 @@ function drawSoftmax(at) {
       el(
         "div",
         {},
-        bars(`all ${many(at.size.trg_words)} words (12)`, at.full.map(row("full")), roomFor(0.5), 120, 100),
+        bars(`all ${many(at.size.trg_words)} words (12)`, at.full.map(row("full")), roomFor(0.5), 120, notes),
       ),
       el(
         "div",
         {},
-        bars(`the list of ${many(at.trace.listSize(at.n))} (21)`, at.listed.map(row("list")), roomFor(0.5), 120, 100),
+        bars(`the list of ${many(at.trace.listSize(at.n))} (21)`, at.listed.map(row("list")), roomFor(0.5), 120, same),
       ),
     ),
   ];
@@ -69,27 +77,22 @@ function drawChoice(at) {
       el(
         "td",
         { class: "left" },
-        node === at.node ? "goes on to win" : state === "kept" ? (ended ? "ended" : "kept") : "dropped",
+        node === at.node ? "goes on to win" : state === "kept" ? (ended ? "ended" : "kept") : "pruned",
       ),
     );
   };
   return [
-    el(
-      "div",
-      { class: "scroll" },
+    scrolled(
+      { class: "choice-table" },
       el(
-        "table",
-        { class: "choice-table" },
-        el(
-          "tr",
-          {},
-          ["hypothesis", "sum of ln p", "score", ""].map((name, k) =>
-            el("th", { class: k % 3 === 0 ? "left" : "" }, name),
-          ),
+        "tr",
+        {},
+        ["hypothesis", "sum of ln p", "score", ""].map((name, k) =>
+          el("th", { class: k % 3 === 0 ? "left" : "" }, name),
         ),
-        kept.map(row("kept")),
-        pruned.map(row("pruned")),
       ),
+      kept.map(row("kept")),
+      pruned.map(row("pruned")),
     ),
   ];
 }
@@ -97,37 +100,32 @@ function drawChoice(at) {
 // The best candidates of every source unit
 function drawRows(at) {
   const seen = new Set();
-  return el(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    {},
     el(
-      "table",
+      "tr",
       {},
-      el(
+      ["unit", "the best of them", "brings", "candidates"].map((name, k) =>
+        el("th", { class: k < 2 ? "left" : "" }, name),
+      ),
+    ),
+    at.trace.lists.counts.rows.map((row) => {
+      const brings = at.trace.brings(row, at.n).map((link) => link.word);
+      const first = brings.filter((word) => !seen.has(word)).length;
+      brings.forEach((word) => seen.add(word));
+      return el(
         "tr",
         {},
-        ["unit", "the best of them", "brings", "candidates"].map((name, k) =>
-          el("th", { class: k < 2 ? "left" : "" }, name),
+        el("td", { class: "left" }, sourceWord(at.trace.ids.indexOf(row.id))),
+        el(
+          "td",
+          { class: "left" },
+          brings.slice(0, roomFor() > 600 ? 6 : 3).map((word) => wordButton(word)),
         ),
-      ),
-      at.trace.lists.counts.rows.map((row) => {
-        const brings = row.ids.filter((word, k) => row.ranks[k] <= at.n && at.trace.listed(word, at.n));
-        const first = brings.filter((word) => !seen.has(word)).length;
-        brings.forEach((word) => seen.add(word));
-        return el(
-          "tr",
-          {},
-          el("td", { class: "left" }, sourceWord(at.trace.ids.indexOf(row.id))),
-          el(
-            "td",
-            { class: "left" },
-            brings.slice(0, roomFor() > 600 ? 6 : 3).map((word) => wordButton(word)),
-          ),
-          el("td", {}, `${many(brings.length)}${first < brings.length ? `, ${many(first)} new` : ""}`),
-          el("td", {}, many(row.size)),
-        );
-      }),
-    ),
+        el("td", {}, `${many(brings.length)}${first < brings.length ? `, ${many(first)} new` : ""}`),
+        el("td", {}, many(row.size)),
+      );
+    }),
   );
 }
 

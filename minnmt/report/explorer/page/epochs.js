@@ -24,7 +24,7 @@ function fillingView() {
       "p",
       { class: "prose" },
       "Training adds the attention weights up, epoch after epoch. Here are the counts of five words of the sentence with " +
-        "their likeliest targets: the stronger the colour, the larger the share of the source word's count.",
+        "their likeliest targets: the stronger the colour, the larger the share of the source word's count at the end.",
     ),
     el("div", { class: "scroll" }, fillingPicture(tr, units, targets, counts, e)),
     el("p", { class: "formula" }, "count[f, e] += alpha, where alpha > threshold  (18)"),
@@ -39,7 +39,6 @@ function fillingPicture(tr, units, targets, counts, e) {
   const zero = rgb("paper"),
     one = rgb("blue"),
     text = { light: colour("ink"), dark: colour("paper") };
-  const last = counts[counts.length - 1].map((row) => row.reduce((sum, x) => sum + x, 0) || 1);
   return picture(
     left + wide * units.length + 4,
     top + high * targets.length + 4,
@@ -70,7 +69,7 @@ function fillingPicture(tr, units, targets, counts, e) {
       ),
       units.map((_, w) => {
         const count = counts[e][w][k],
-          share = Math.sqrt(count / last[w]);
+          share = Math.sqrt(count / (tr.filling.totals[w] || 1));
         return [
           mark("rect", {
             class: "cell",
@@ -89,8 +88,6 @@ function fillingPicture(tr, units, targets, counts, e) {
                 y: top + k * high + 22,
                 "font-size": 15,
                 "text-anchor": "middle",
-                style: null,
-                "data-count": count,
               },
               tspan(count, share > 0.55 ? text.dark : text.light),
             ),

@@ -1,17 +1,41 @@
 // What every view has above it: the sentence with its translations, the slider, the tabs.
 
 function render() {
-  const focused = document.activeElement?.dataset?.key;
+  const before = { key: document.activeElement?.dataset?.key, open: !byId("why").hidden };
   drawLines();
   drawLists();
   drawTabs();
   byId("view").replaceChildren(...VIEWS[state.view][1]().flat().filter(Boolean));
+  byId("save-svg").disabled = !pictures().length;
   drawWhy();
-  if (focused) document.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  keepFocus(before);
   writeAddress();
 }
 
+// Where the focus goes after all is drawn anew: to the panel's heading when it opens, to what opened it when it closes.
+let opener = null;
+
+function keepFocus(before) {
+  for (const box of ["view", "why-text"])
+    byId(box)
+      .querySelectorAll("button:not([data-key])")
+      .forEach((button, k) => (button.dataset.key = `${box}-${k}`));
+  const open = !byId("why").hidden,
+    find = (key) => key && document.querySelector(`[data-key="${CSS.escape(key)}"]`),
+    heading = byId("why-text").querySelector("h2");
+  if (open && !before.open) {
+    opener = before.key;
+    return heading.focus({ preventScroll: true });
+  }
+  const active = document.activeElement;
+  if (open === before.open && active && active !== document.body) return;
+  const back = before.open && !open ? (find(opener) ?? find(before.key)) : (find(before.key) ?? (open && heading));
+  if (back) back.focus({ preventScroll: true });
+}
+
 function drawLines() {
+  byId("sentence").value = state.sentence;
+  byId("variant").value = state.variant;
   const tr = trace(),
     facts = tr.lists ? tr.compare(state.n) : null;
   const source = tr.units.map((unit, i) =>
@@ -58,6 +82,7 @@ function drawLines() {
     ["source", source],
     ["all words", line("full")],
     ...(tr.lists ? [[`list, n = ${state.n}`, line("list")]] : []),
+    ...(page.served && tr.forced.length ? [["by hand", takeBackButton(tr)]] : []),
   ];
   byId("lines").replaceChildren(
     ...rows.flatMap(([name, words]) => [el("span", {}, name), el("div", { class: "words" }, words)]),
@@ -68,21 +93,42 @@ function drawLines() {
   note.hidden = !asked.note;
 }
 
+function takeBackButton(tr) {
+  const text = `take back "${tr.spell(tr.forced.at(-1))}"`;
+  return el("button", { type: "button", id: "take-back", "data-key": "take-back", onclick: takeBack }, text);
+}
+
+// Where the slider began; an n that the server is asked for does not stretch it.
+const FIRST_N = page.variants.find((variant) => variant.lists)?.lists.n,
+  SLIDER = { min: Math.min(FIRST_N, 5), max: Math.max(FIRST_N, 500), step: 1 };
+
+function drawSlider() {
+  const from = lister(),
+    slider = byId("n");
+  byId("lists").hidden = !from;
+  byId("exact").hidden = !page.served || !from;
+  if (!from) return;
+  Object.assign(slider, SLIDER);
+  slider.value = state.n;
+  slider.setAttribute("aria-valuetext", `n = ${state.n}, ${from.listSize(from.stop(state.n))} words in the list`);
+  byId("n-value").textContent = state.n;
+}
+
 function drawLists() {
   const tr = trace();
-  byId("lists").hidden = !tr.lists;
+  drawSlider();
   byId("no-lists").hidden = Boolean(tr.lists);
   byId("no-lists").textContent = tr.lists
     ? ""
     : "This model has no counts, so there are no candidate lists; all words compete. python cli.py align makes counts.";
-  if (!tr.lists) return;
-  const slider = byId("n"),
-    facts = tr.compare(state.n),
+  drawFacts(tr);
+}
+
+function drawFacts(tr) {
+  const box = byId("facts");
+  if (!tr.lists) return box.replaceChildren();
+  const facts = tr.compare(state.n),
     size = tr.listSize(state.n);
-  Object.assign(slider, { min: tr.lists.ns[0], max: tr.lists.ns.at(-1), step: 1 });
-  slider.value = state.n;
-  slider.setAttribute("aria-valuetext", `n = ${state.n}, ${size} words in the list`);
-  byId("n-value").textContent = state.n;
   const full = facts.full.map((node) => tr.word(node)),
     lost = facts.missing >= 0 ? full[facts.missing] : null;
   const parts = [
@@ -112,11 +158,12 @@ function drawLists() {
         "span",
         { id: "lost" },
         `missing: `,
-        wordButton(lost, "missing"),
-        tr.need(lost) === Infinity ? " (never linked)" : ` (from n = ${tr.need(lost)})`,
+        wordButton(lost, "missing", "lost"),
+        ` (${tr.whyMissing(lost)})`,
       ),
-  ];
-  byId("facts").replaceChildren(...parts.filter(Boolean));
+  ].filter(Boolean);
+  if (box.childNodes.length !== parts.length || parts.some((part, k) => !part.isEqualNode(box.childNodes[k])))
+    box.replaceChildren(...parts); // else nothing new is read out
 }
 
 function drawTabs() {
@@ -130,6 +177,7 @@ function drawTabs() {
           role: "tab",
           "aria-selected": String(state.view === view),
           "aria-controls": "view",
+          tabindex: state.view === view ? 0 : -1,
           "data-key": `tab-${view}`,
           onclick: () => go({ view }),
         },

@@ -51,30 +51,48 @@ function pressed(event) {
     Home: () => go({ step: 0, stage: 0 }),
     End: () => go({ step: last, stage: stagesOf(last).length - 1 }),
   };
+  if (event.target.closest("[role=tab]")) Object.assign(acts, tabKeys());
   if (!acts[event.key] || event.target.closest("[id=tree]")) return;
   event.preventDefault();
   acts[event.key]();
 }
 
+// On a tab the arrows go to the next one.
+function tabKeys() {
+  const tabs = [...byId("tabs").children],
+    at = tabs.findIndex((tab) => tab.getAttribute("aria-selected") === "true");
+  const choose = (k) => {
+    const key = tabs[(k + tabs.length) % tabs.length].dataset.key;
+    go({ view: key.replace("tab-", "") });
+    document.querySelector(`[data-key="${key}"]`).focus();
+  };
+  return {
+    ArrowRight: () => choose(at + 1),
+    ArrowLeft: () => choose(at - 1),
+    Home: () => choose(0),
+    End: () => choose(-1),
+  };
+}
+
 function pickSentences() {
-  const picks = (id, options, chosen, key) => {
+  const picks = (id, options, act) => {
     const select = byId(id);
     select.replaceChildren(...options.map((text, k) => el("option", { value: k }, text)));
-    select.value = chosen;
     byId(`${id}-pick`).hidden = options.length < 2;
-    select.onchange = () => go({ [key]: Number(select.value), step: 0, stage: 0, word: null, source: null });
+    select.onchange = () => act(Number(select.value));
   };
   picks(
     "sentence",
     page.sentences.map((each) => each.source),
-    state.sentence,
-    "sentence",
+    (sentence) => go({ sentence, step: 0, stage: 0, word: null, source: null }),
   );
   picks(
     "variant",
     page.variants.map((each) => each.name),
-    state.variant,
-    "variant",
+    (variant) => {
+      const same = traces()[variant].words[state.word] === trace().words[state.word]; // another model, other ids
+      go({ variant, word: same ? state.word : null });
+    },
   );
 }
 
@@ -84,18 +102,20 @@ function begin() {
     setTheme(preferredTheme());
     render();
   });
-  readAddress();
-  settle();
-  pickSentences();
   byId("n").addEventListener("input", (event) =>
-    go({ n: trace().stop(Number(event.target.value), Number(event.target.value) > state.n) }),
+    go({ n: lister().stop(Number(event.target.value), Number(event.target.value) > state.n) }),
   );
   byId("theme").addEventListener("click", () => {
     setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     render();
   });
   byId("why-close").addEventListener("click", () => go({ word: null, source: null }));
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address is the state's
+    byId("view").focus();
+  });
   byId("copy").addEventListener("click", copyLink);
+  byId("copy").hidden = location.protocol === "about:"; // the frame of a notebook has no address
   byId("save-svg").addEventListener("click", () => save("minnmt.svg", "image/svg+xml", asSvg()));
   byId("save-json").addEventListener("click", () =>
     save(
@@ -109,21 +129,19 @@ function begin() {
     ),
   );
   document.addEventListener("keydown", pressed);
-  addEventListener("hashchange", () => {
-    readAddress();
-    settle();
-    pickSentences();
+  addEventListener("hashchange", arrive);
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
     render();
   });
-  addEventListener("resize", render);
   if (page.served) {
     byId("ask").hidden = false;
     byId("ask").addEventListener("submit", translateTyped);
-    byId("exact").hidden = !trace().lists;
     byId("exact").addEventListener("submit", anyN);
-    byId("n-exact").addEventListener("change", anyN);
   }
-  render();
+  arrive();
 }
 
 begin();

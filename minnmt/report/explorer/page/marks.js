@@ -23,6 +23,11 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+// A table that scrolls sideways where it is too wide.
+function scrolled(attributes, ...rows) {
+  return el("div", { class: "scroll" }, el("table", attributes, ...rows));
+}
+
 function picture(width, height, label, ...children) {
   return mark(
     "svg",
@@ -158,6 +163,7 @@ function bars(title, rows, width, labelWidth = 120, noteWidth = 0) {
           fill: LOOKS[row.look ?? "plain"],
         }),
         row.look === "missing" &&
+          room * row.share > 4 &&
           mark("path", {
             d: hatch(labelWidth, top + high * k + 6, Math.max(1, room * row.share), high - 14),
             stroke: "var(--paper)",
@@ -183,12 +189,12 @@ function bars(title, rows, width, labelWidth = 120, noteWidth = 0) {
 function hatch(x, y, width, height) {
   let path = "";
   for (let at = 4; at < width; at += 8) path += `M${x + at} ${y}l${-Math.min(4, at)} ${height}`;
-  return path || "M0 0";
+  return path;
 }
 
 // How wide a picture in the view may be.
 function roomFor(share = 1) {
   const wide = byId("view").clientWidth,
     inside = wide > 700 ? 36 : 20;
-  return Math.floor((wide - inside) * (wide > 700 ? share : 1) - (share < 1 && wide > 700 ? 18 : 0));
+  return Math.max(240, Math.floor((wide - inside) * (wide > 700 ? share : 1) - (share < 1 && wide > 700 ? 18 : 0)));
 }

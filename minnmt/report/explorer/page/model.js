@@ -21,10 +21,11 @@ class Trace {
     counts.sums = numbers(counts.sums);
     counts.words.forEach((word, k) => columns.set(word, counts.sums[k]));
     this.links = new Map(); // target id -> its links with source words
+    this.rowLinks = new Map(); // row -> its links, best first
     for (const row of counts.rows) {
       for (const name of ["ids", "ranks", "counts", "back"]) row[name] = numbers(row[name]);
       row.unit = this.units[this.ids.indexOf(row.id)];
-      row.ids.forEach((word, k) => {
+      const links = row.ids.map((word, k) => {
         const rank = row.ranks[k],
           count = row.counts[k];
         const link = {
@@ -39,7 +40,9 @@ class Trace {
         link.below = (this.limits.by === "source" ? link.pTrg : link.pSrc) < this.limits.min_prob;
         if (!this.links.has(word)) this.links.set(word, []);
         this.links.get(word).push(link);
+        return link;
       });
+      this.rowLinks.set(row, links);
     }
     for (const [word, links] of this.links) {
       links.sort((a, b) => a.rank - b.rank);
@@ -51,12 +54,24 @@ class Trace {
     if (word === EOS) return "eos";
     if (word === UNK) return "UNK";
     if (word < 2 + this.limits.frequent) return `one of the ${this.limits.frequent} most frequent words`;
-    return this.forced.includes(word) ? "forced by hand" : "";
+    return "";
   }
 
   need(word) {
-    return this.always(word) ? 0 : (this.needs.get(word) ?? Infinity);
+    return this.always(word) || this.forced.includes(word) ? 0 : (this.needs.get(word) ?? Infinity);
   }
+
+  // As Ranking.why_missing.
+  whyMissing(word) {
+    if (Number.isFinite(this.need(word))) return `from n = ${this.need(word)}`;
+    return this.links.has(word) ? "below --min-prob" : "never linked";
+  }
+
+  // The links through which a source unit brings words to the list of n.
+  brings(row, n) {
+    return this.rowLinks.get(row).filter((link) => link.rank <= n && !link.below);
+  }
+
   listed(word, n) {
     return this.need(word) <= n;
   }
@@ -97,12 +112,25 @@ class Trace {
     return this.way(this.search(which, n).winner);
   }
 
+  // The node before each of a path.
+  befores(path) {
+    return [0, ...path.slice(0, -1)];
+  }
+
+  // The words of a translation, without its eos.
+  text(path) {
+    return path
+      .slice(0, -1)
+      .map((node) => this.spell(this.word(node)))
+      .join(" ");
+  }
+
   // The probability that the list of n keeps of the softmax after this node.
   kept(node, n) {
     const pairs = this.lists.mass[node] ?? [];
     let lost = 0;
     for (let k = 0; k < pairs.length && pairs[k] <= n; k += 2) lost = pairs[k + 1];
-    return 1 - lost / 1e7;
+    return lost < 0 ? -lost : 1 - lost / 1e7; // as listing.changes() writes it
   }
 
   // ln p of a node's last word, and of all its words: (12), or (21), which is (12) divided by what the list keeps.
@@ -140,7 +168,7 @@ class Trace {
     const [a, b] = [words(full), words(list)];
     const differs = a.findIndex((word, t) => word !== b[t]);
     const missing = a.findIndex((word) => !this.listed(word, n));
-    const kept = [0, ...full.slice(0, -1)].map((node) => this.kept(node, n));
+    const kept = this.befores(full).map((node) => this.kept(node, n));
     const worst = kept.indexOf(Math.min(...kept));
     return { full, list, differs, missing, kept, worst, mean: kept.reduce((x, y) => x + y, 0) / kept.length };
   }
@@ -154,7 +182,7 @@ function shown(word) {
 // Numbers
 
 function percent(x, digits = 2) {
-  return `${(100 * x).toFixed(digits)} %`;
+  return `${x < 0.01 ? general(100 * x, digits + 1) : (100 * x).toFixed(digits)} %`;
 }
 function many(x) {
   return x.toLocaleString("en-US");

@@ -8,13 +8,17 @@ function save(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+function pictures() {
+  return [...byId("view").querySelectorAll("svg:not(.swatch)")];
+}
+
 // All pictures of the view, one below the other, with their colours written into them.
 function asSvg() {
-  const pictures = [...byId("view").querySelectorAll("svg:not(.swatch)")],
+  const all = pictures(),
     gap = 10;
-  const width = Math.max(0, ...pictures.map((p) => p.width.baseVal.value)) + 2 * gap;
+  const width = Math.max(0, ...all.map((p) => p.width.baseVal.value)) + 2 * gap;
   let y = 50;
-  const copies = pictures.map((p) => {
+  const copies = all.map((p) => {
     const copy = p.cloneNode(true),
       old = [p, ...p.querySelectorAll("*")],
       fresh = [copy, ...copy.querySelectorAll("*")];

@@ -15,12 +15,7 @@ function sidesView() {
 
 function sideBox(tr) {
   const n = tr.lists ? tr.stop(state.n) : state.n;
-  const line = (path) =>
-    tr
-      .path(path, n)
-      .slice(0, -1)
-      .map((node) => tr.spell(tr.word(node)))
-      .join(" ");
+  const line = (path) => tr.text(tr.path(path, n));
   const facts = tr.lists ? tr.compare(n) : null;
   return el(
     "div",
@@ -57,28 +52,23 @@ function needTable(sides) {
   const need = (tr, spelling) => {
     const id = Object.keys(tr.words).find((key) => tr.words[key] === spelling);
     if (!tr.lists) return "-";
-    const n = id === undefined ? Infinity : tr.need(Number(id));
-    return n === 0 ? "always in" : n === Infinity ? "never linked" : `n = ${n}`;
+    if (id === undefined) return "not among this page's words";
+    return tr.need(Number(id)) === 0 ? "always in" : tr.whyMissing(Number(id));
   };
-  return el(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    {},
     el(
-      "table",
+      "tr",
       {},
+      el("th", { class: "left" }, "word"),
+      sides.map((tr) => el("th", { class: "left" }, tr.variant.name)),
+    ),
+    all.map((spelling) =>
       el(
         "tr",
         {},
-        el("th", { class: "left" }, "word"),
-        sides.map((tr) => el("th", { class: "left" }, tr.variant.name)),
-      ),
-      all.map((spelling) =>
-        el(
-          "tr",
-          {},
-          el("td", { class: "left" }, shown(spelling)),
-          sides.map((tr) => el("td", { class: "left" }, need(tr, spelling))),
-        ),
+        el("td", { class: "left" }, shown(spelling)),
+        sides.map((tr) => el("td", { class: "left" }, need(tr, spelling))),
       ),
     ),
   );

@@ -9,27 +9,23 @@ const SOURCE_STAGES = [
     shapes: (at) => `ids (${at.trace.units.length})`,
     prose: (at) =>
       "The sentence is cut into units that the vocabulary knows; eos ends it. " +
-      (at.trace.unknown.length ? "Units that it does not know are read as UNK." : "All of them are known."),
+      (at.trace.unknown.length ? "Units that it does not know are read as UNK." : "All of them are known.") +
+      " A square \u25AA stands where there was no space, @@ at the end of a unit whose word goes on.",
     draw: (at) => [
-      el(
-        "div",
-        { class: "scroll" },
+      scrolled(
+        {},
         el(
-          "table",
+          "tr",
           {},
+          ["unit", "id", ""].map((name) => el("th", { class: "left" }, name)),
+        ),
+        at.trace.units.map((unit, i) =>
           el(
             "tr",
             {},
-            ["unit", "id", ""].map((name) => el("th", { class: "left" }, name)),
-          ),
-          at.trace.units.map((unit, i) =>
-            el(
-              "tr",
-              {},
-              el("td", { class: "left" }, sourceWord(i)),
-              el("td", { class: "left" }, String(at.trace.ids[i])),
-              el("td", { class: "left" }, at.trace.unknown.includes(i) ? "unknown, read as UNK" : ""),
-            ),
+            el("td", { class: "left" }, sourceWord(i)),
+            el("td", { class: "left" }, String(at.trace.ids[i])),
+            el("td", { class: "left" }, at.trace.unknown.includes(i) ? "unknown, read as UNK" : ""),
           ),
         ),
       ),
@@ -68,11 +64,17 @@ const SOURCE_STAGES = [
     shapes: (at) => (at.trace.lists ? `list (${at.trace.listSize(at.n)})` : ""),
     prose: (at) =>
       at.trace.lists
-        ? `Every source unit brings its ${at.n} best candidates, if it has so many; eos and UNK are always in.`
+        ? listProse(at)
         : "This model has no counts, so there are no lists: every word competes.",
     draw: (at) => (at.trace.lists ? [drawRows(at)] : []),
   },
 ];
+
+function listProse({ n, trace: { limits } }) {
+  const barred = limits.min_prob ? `, without those below --min-prob ${limits.min_prob}` : "",
+    always = limits.frequent ? `eos, UNK and the ${limits.frequent} most frequent words` : "eos and UNK";
+  return `Every source unit brings its ${n} best candidates, or all it has${barred}; ${always} are always in.`;
+}
 
 // Of every word
 const WORD_STAGES = [
@@ -204,8 +206,10 @@ const WORD_STAGES = [
     shapes: (at) =>
       `sums (${at.live},${at.which === "list" ? at.listSize : at.size.trg_words}) -> at most ${at.size.beam} hypotheses`,
     prose: (at) =>
-      `Every hypothesis is extended by every word, and the ${at.size.beam} best sums stay. ` +
-      `The translation goes on with "${at.word}".`,
+      at.t <= at.trace.forced.length
+        ? `"${at.word}" was forced by hand: every hypothesis goes on with it, whatever its probability.`
+        : `Every hypothesis is extended by every word, and the ${at.size.beam} best sums stay. ` +
+          `The translation goes on with "${at.word}".`,
     draw: drawChoice,
   },
 ];

@@ -1,7 +1,7 @@
 // The state of the page, which the address keeps, within what there is.
 
 const cache = new Map();
-const state = {
+const DEFAULTS = {
   sentence: 0,
   variant: 0,
   step: 0,
@@ -14,6 +14,7 @@ const state = {
   word: null,
   source: null,
 };
+const state = { ...DEFAULTS };
 
 function traces() {
   const asked = page.sentences[state.sentence];
@@ -29,6 +30,11 @@ function trace() {
   return traces()[state.variant];
 }
 
+// The trace whose lists the slider is for: the current one or, where that has none, another beside it.
+function lister() {
+  return trace().lists ? trace() : traces().find((each) => each.lists);
+}
+
 // Change the state and show it.
 function go(change) {
   Object.assign(state, change);
@@ -42,8 +48,9 @@ function settle() {
   state.sentence = within(state.sentence, 0, page.sentences.length - 1);
   state.variant = within(state.variant, 0, page.variants.length - 1);
   const tr = trace(),
-    limits = tr.limits;
-  state.n = limits ? tr.stop(Number.isFinite(state.n) ? Math.round(state.n) : limits.n) : null;
+    limits = tr.limits,
+    from = lister();
+  state.n = from ? from.stop(Number.isFinite(state.n) ? Math.round(state.n) : from.limits.n) : null;
   if (!limits) state.path = "full";
   else if (state.path !== "full") state.path = "list";
   state.threshold = Math.min(
@@ -62,8 +69,8 @@ function settle() {
 
 const NUMBERS = ["sentence", "variant", "step", "stage", "n", "threshold", "epoch", "word", "source"];
 
-function readAddress() {
-  const asked = new URLSearchParams(location.hash.slice(1));
+function readAddress(asked) {
+  Object.assign(state, DEFAULTS);
   for (const name of NUMBERS)
     if (asked.has(name)) state[name] = asked.get(name).trim() === "" ? null : Number(asked.get(name));
   for (const name of ["path", "view"]) if (asked.has(name)) state[name] = asked.get(name);
@@ -72,7 +79,7 @@ function readAddress() {
 
 function writeAddress() {
   const kept = Object.entries(state).filter(([, value]) => value !== null);
-  const fragment = `#${new URLSearchParams(kept)}`;
+  const fragment = `#${new URLSearchParams([...kept, ...askedOfServer()])}`;
   try {
     history.replaceState(null, "", fragment);
   } catch {

@@ -1,4 +1,4 @@
-// The beam search as a tree: a column for every step, the best hypothesis at the top, dropped ones in grey below.
+// The beam search as a tree: a column for every step, the best hypothesis at the top, pruned ones in grey below.
 
 const TREE = { wide: 128, high: 38, top: 30 };
 
@@ -25,7 +25,7 @@ function treeView() {
       el(
         "span",
         {},
-        `${kept} hypotheses kept, ${ended.length} ended; in grey the first ${dropped} that found no place.`,
+        `${kept} hypotheses kept, ${ended.length} ended; grey: the best ${dropped} that were pruned.`,
       ),
     ),
     box,
@@ -55,7 +55,7 @@ function treePicture(tr, search, winners) {
       mark("path", {
         d: `M${from} ${y(parent)}C${from + 14} ${y(parent)} ${to - 14} ${y(node)} ${to} ${y(node)}`,
         fill: "none",
-        stroke: won ? "var(--blue)" : grey ? "var(--line)" : "var(--soft)",
+        stroke: won ? "var(--blue)" : "var(--soft)",
         "stroke-width": won ? 4 : 1.3,
         "stroke-dasharray": grey ? "4 4" : null,
       }),
@@ -99,7 +99,7 @@ function treeWord(tr, node, x, y, won, grey) {
         height: 28,
         rx: ended ? 14 : 5,
         fill: won ? "var(--blue-soft)" : grey ? "var(--paper)" : "var(--panel)",
-        stroke: won ? "var(--blue)" : grey ? "var(--line)" : "var(--soft)",
+        stroke: won ? "var(--blue)" : "var(--soft)",
         "stroke-width": won ? 3 : 1,
         "stroke-dasharray": grey ? "4 3" : null,
       }),
@@ -115,38 +115,29 @@ function treeWord(tr, node, x, y, won, grey) {
 function nodeText(tr, node, won, grey) {
   const p = Math.exp(tr.wordLogp(node, state.path, state.n)),
     total = tr.logp(node, state.path, state.n);
-  const what = won ? "on the winner's path" : grey ? "dropped at once" : tr.word(node) === EOS ? "ended" : "kept";
+  const what = won ? "on the winner's path" : grey ? "pruned" : tr.word(node) === EOS ? "ended" : "kept";
   const score = tr.score(node, state.path, state.n).toFixed(4);
   return `${tr.spell(tr.word(node))}: p = ${general(p, 3)}, sum of ln p = ${total.toFixed(3)}, score = ${score}, ${what}`;
 }
 
 function endedTable(tr, ended, winner) {
   const rows = ended.map((node) => [tr.score(node, state.path, state.n), node]).sort((a, b) => b[0] - a[0]);
-  return el(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    { id: "ended" },
     el(
-      "table",
-      { id: "ended" },
+      "tr",
+      {},
+      ["score", "translation, in units"].map((name, k) => el("th", { class: k ? "left" : "" }, name)),
+    ),
+    rows.map(([score, node]) =>
       el(
         "tr",
         {},
-        ["score", "translation, in units"].map((name, k) => el("th", { class: k ? "left" : "" }, name)),
-      ),
-      rows.map(([score, node]) =>
+        el("td", {}, score.toFixed(4)),
         el(
-          "tr",
-          {},
-          el("td", {}, score.toFixed(4)),
-          el(
-            "td",
-            { class: node === winner ? "left good" : "left" },
-            tr
-              .way(node)
-              .slice(0, -1)
-              .map((at) => tr.spell(tr.word(at)))
-              .join(" "),
-          ),
+          "td",
+          { class: node === winner ? "left good" : "left" },
+          tr.text(tr.way(node)),
         ),
       ),
     ),

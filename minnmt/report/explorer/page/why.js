@@ -7,10 +7,10 @@ function askSource(i) {
   go({ source: i, word: null });
 }
 
-function wordButton(word, look = "") {
+function wordButton(word, look = "", key = null) {
   return el(
     "button",
-    { type: "button", class: `word ${look}`, "data-word": word, onclick: () => askWord(word) },
+    { type: "button", class: `word ${look}`, "data-word": word, "data-key": key, onclick: () => askWord(word) },
     trace().spell(word),
   );
 }
@@ -29,12 +29,12 @@ function verdict(tr, word, n) {
   const needed = links.find((link) => !link.below);
   if (tr.always(word)) return [true, `in the list of every sentence: it is ${tr.always(word)}`];
   if (through.length) return [true, `in the list through ${through.map((link) => shown(link.row.unit)).join(", ")}`];
+  if (tr.forced.includes(word)) return [true, "in the list because it was forced by hand"];
   if (!links.length) {
-    const whole = tr.lists.counts.rows.every((row) => row.size <= row.ids.length);
     return [
       false,
       "not in the list; no source word of the sentence was " +
-        (whole ? "ever linked with it" : `linked with it among its ${many(tr.lists.counts.cut)} best`),
+        (whole(tr) ? "ever linked with it" : `linked with it among its ${many(tr.lists.counts.cut)} best`),
     ];
   }
   if (needed)
@@ -44,30 +44,25 @@ function verdict(tr, word, n) {
 
 function linkTable(links, n, last, spell) {
   const names = [last, "rank", "count", "p(trg|src)", "p(src|trg)", "rank back"];
-  return el(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    { class: "links" },
     el(
-      "table",
-      { class: "links" },
+      "tr",
+      {},
+      names.map((name, k) => el("th", { class: k ? "" : "left" }, name)),
+    ),
+    links.map((link) =>
       el(
         "tr",
         {},
-        names.map((name, k) => el("th", { class: k ? "" : "left" }, name)),
-      ),
-      links.map((link) =>
         el(
-          "tr",
-          {},
-          el(
-            "td",
-            { class: "left" },
-            spell(link),
-            link.below ? ` (below ${trace().limits.min_prob})` : link.rank > n ? ` (beyond ${n})` : "",
-          ),
-          [link.rank, general(link.count, 6), general(link.pTrg, 4), general(link.pSrc, 4), link.back].map((x) =>
-            el("td", {}, String(x)),
-          ),
+          "td",
+          { class: "left" },
+          spell(link),
+          link.below ? ` (below ${trace().limits.min_prob})` : link.rank > n ? ` (beyond ${n})` : "",
+        ),
+        [link.rank, general(link.count, 6), general(link.pTrg, 4), general(link.pSrc, 4), link.back].map((x) =>
+          el("td", {}, String(x)),
         ),
       ),
     ),
@@ -87,7 +82,7 @@ function drawWhy() {
 }
 
 function whyWord(tr, word) {
-  const title = el("h2", {}, tr.spell(word));
+  const title = el("h2", { tabindex: -1 }, tr.spell(word));
   if (!tr.lists)
     return [
       [title, el("p", {}, "There are no counts, so there is no list that it could be in.")],
@@ -149,6 +144,15 @@ function forceButton(tr, word) {
   );
 }
 
+// Are all links of the sentence in the page? A word that is not there then has none.
+function whole(tr) {
+  return Boolean(tr.lists?.counts.rows.every((row) => row.size <= row.ids.length));
+}
+
+function notHere(tr, typed) {
+  return `"${typed}" is not among this page's words${whole(tr) ? ": no word of this sentence is linked with it" : ""}.`;
+}
+
 // Any other word of the page's vocabulary, by its spelling
 function otherWord(tr) {
   const answer = el("p", { class: "readout", role: "status" });
@@ -157,7 +161,7 @@ function otherWord(tr) {
     const typed = event.target.elements[0].value.trim();
     const found = Object.keys(tr.words).find((id) => tr.words[id] === typed || tr.spell(Number(id)) === typed);
     if (found !== undefined) askWord(Number(found));
-    else answer.textContent = typed ? `"${typed}" is no unit that a word of this sentence was ever linked with.` : "";
+    else answer.textContent = typed ? notHere(tr, typed) : "";
   };
   return el(
     "form",
@@ -175,11 +179,13 @@ function otherWord(tr) {
 }
 
 function whySource(tr, i) {
-  const title = el("h2", {}, shown(tr.units[i]));
+  const title = el("h2", { tabindex: -1 }, shown(tr.units[i]));
   if (!tr.lists) return [[title, el("p", {}, "There are no counts, so it brings no candidates.")]];
   const row = tr.lists.counts.rows.find((each) => each.id === tr.ids[i]);
   if (!row.size) return [[title, el("p", {}, "It has no candidates: it was never linked with a target word.")]];
-  const links = row.ids.slice(0, 20).map((word) => tr.links.get(word).find((link) => link.row === row));
+  const links = tr.rowLinks.get(row).slice(0, 20),
+    first = Math.min(state.n, row.size),
+    brings = tr.brings(row, state.n).length;
   return [
     [
       title,
@@ -187,7 +193,10 @@ function whySource(tr, i) {
         "p",
         {},
         `source unit ${i + 1} (id ${tr.ids[i]})${tr.unknown.includes(i) ? ", unknown, read as UNK" : ""}: ` +
-          `${many(row.size)} candidates, of which it brings the first ${Math.min(state.n, row.size)}. ` +
+          `${many(row.size)} candidates, of which it brings ` +
+          (brings === first
+            ? `the first ${first}. `
+            : `${brings}; the others of the first ${first} are below --min-prob ${tr.limits.min_prob}. `) +
           `Its best ${links.length}:`,
       ),
     ],
