@@ -15,14 +15,10 @@ from .jit import device_function, helper, kernel
 from .products import BLOCK, GROUP, PART, TILE, multiply_part, n_inputs, n_parts, round_row
 from .team import PATIENCE, begin_round, claim, next_round, part_done, rows_of, stage_of, wait_for_helpers
 
-READ, ANNOTATE = range(2)  # stages of the encoder, each in parts
-MIDDLE, ATTEND, STATE, WORDS, BEST = range(5)  # of a step
+MIDDLE, ATTEND, STATE, WORDS, BEST = range(5)  # stages of a step, each in parts
 FEW_PARTS = 4  # fewer are not worth a meeting
 FEW_WORDS = 4096  # to choose the best of
 RUN = 256  # logits that are looked at together
-
-
-# The two cells
 
 
 @kernel
@@ -40,89 +36,6 @@ def cell(x, y, s, out):
     H = len(s)
     for j in range(H):
         out[j] = gated(x[j], y[j], x[H + j], y[H + j], x[2 * H + j], y[2 * H + j], s[j])[0]
-
-
-# The encoder
-
-
-@kernel
-def annotate(inputs, lengths, weights, desk):
-    """The sentences that have a word at a position are read together; the two directions are two parts."""
-    B, S, C = desk.h.shape
-    desk.order[:] = np.argsort(-lengths, kind="mergesort")  # the longest first
-    for stage in range(READ, ANNOTATE + 1):
-        if stage == ANNOTATE:
-            h = desk.h.reshape(B * S, C)
-            for i in range(B * S):
-                desk.scale[i], desk.shift[i] = round_row(h[i], weights.annotation.levels, desk.rows[i])
-        parts = parts_of_reading(stage, weights)
-        round_id = begin_round(desk.board, stage, 0)
-        for part in range(parts):
-            if claim(desk.board, round_id, part):
-                reading_part(inputs, lengths, weights, desk, stage, part, 0)
-                part_done(desk.board)
-        wait_for_helpers(desk.board, parts, PATIENCE * len(desk.rows))
-    return desk.h, desk.memory
-
-
-@helper
-def help_reading(inputs, lengths, weights, desk, me, n_threads):
-    """Take parts of annotate, until it is over."""
-    round_id = next_round(desk.board, 0)
-    while round_id != 0:
-        stage = stage_of(round_id)
-        parts = parts_of_reading(stage, weights)
-        for k in range(parts):
-            part = (k + me * parts // n_threads) % parts
-            if claim(desk.board, round_id, part):
-                reading_part(inputs, lengths, weights, desk, stage, part, me)
-                part_done(desk.board)
-        round_id = next_round(desk.board, round_id)
-
-
-@device_function
-def parts_of_reading(stage, weights):
-    """How many there are."""
-    return 2 if stage == READ else n_parts(weights.annotation)
-
-
-@device_function
-def reading_part(inputs, lengths, weights, desk, stage, part, me):
-    """One direction, or some tiles of the annotations' weights."""
-    B, S, C = desk.h.shape
-    if stage == READ:
-        u = weights.u_forward if part == 0 else weights.u_backward
-        read(inputs, lengths, u, part, desk, desk.totals[me])
-    else:
-        memory = desk.memory.reshape(B * S, desk.memory.shape[2])
-        multiply_part(desk.rows, desk.scale, desk.shift, weights.annotation, part, desk.totals[me], memory)
-
-
-@device_function
-def read(inputs, lengths, u, way, desk, totals):
-    """One GRU reads all sentences, forwards (way 0) or backwards (1) -> fills its half of h."""
-    h, order, B, S, H = desk.h, desk.order, len(desk.h), desk.h.shape[1], desk.h.shape[2] // 2
-    state, products, rows = desk.state[way], desk.products[way], desk.state_rows[way]
-    scale, shift = desk.state_scale[way], desk.state_shift[way]
-    state[:] = ZERO
-    for step in range(S):
-        i = step if way == 0 else S - 1 - step
-        n = 0
-        while n < B and lengths[order[n]] > i:
-            scale[n], shift[n] = round_row(state[n], u.levels, rows[n])
-            n += 1
-        for part in range(n_parts(u)):
-            multiply_part(rows[:n], scale, shift, u, part, totals, products[:n])
-        for k in range(n):
-            b = order[k]
-            out = h[b, i, way * H : (way + 1) * H]
-            cell(inputs[b, i, way * 3 * H : (way + 1) * 3 * H], products[k], state[k], out)
-            state[k] = out
-        for k in range(n, B):
-            h[order[k], i, way * H : (way + 1) * H] = ZERO
-
-
-# A step of the decoder
 
 
 @kernel

@@ -119,7 +119,7 @@ class FastSteps:
         lengths = src_mask.sum(axis=0).astype(np.int64)
         inputs = src_words(src_ids.T.reshape(-1)).reshape(*src_ids.T.shape, -1)
         given = inputs, lengths, self.p.encoder, reading_desk(inputs, self.p.encoder, self.team.n_threads)
-        with self.team.helping("decoding.help_reading", *given):
+        with self.team.helping("reading.help_reading", *given):
             h, memory = annotate(*given)
         mean = h.sum(axis=1) / lengths[:, None].astype(h.dtype)
         return memory, lengths, np.tanh(product(mean, self.p.start))  # (4)

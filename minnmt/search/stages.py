@@ -2,7 +2,8 @@
 
 A row is a hypothesis; `sentence` says which sentence of the batch it belongs to. Arrays that come from products with
 several weights at once hold several things side by side, the gates' three parts [r, u, candidate] always in front. The
-compiled functions are in kernels/decoding.py; that of `decoder_step` is the whole step. Notebook 08.
+compiled functions are in kernels/decoding.py, where that of `decoder_step` is the whole step, and in kernels/reading.py.
+Notebook 08.
 """
 
 from typing import NamedTuple
@@ -108,7 +109,7 @@ def best_words(logits, sizes, ending, n):
     return words, logps
 
 
-@compiled("decoding.annotate")
+@compiled("reading.annotate")
 def annotate(inputs, lengths, weights, desk=None):
     """Read B sentences: inputs (B,S,6H) of the GRU that reads forwards, then of the other; lengths; EncoderWeights.
 

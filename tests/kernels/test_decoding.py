@@ -190,7 +190,7 @@ def test_annotate(lengths, H, E, precision, n_threads, seed):
     weights = EncoderWeights(*(draw_weights(rng, *shape, precision) for shape in shapes))
     given = inputs, np.array(lengths, np.int64), weights
     desk = reading_desk(inputs, weights, n_threads)
-    with helped("decoding.help_reading", n_threads, *given, desk):
+    with helped("reading.help_reading", n_threads, *given, desk):
         ours = [a.copy() for a in find_kernel(annotate.counterpart)(*given, desk)]
     theirs = annotate.plain(*given)  # of kernels
     for a, b in zip(ours, theirs, strict=True):
@@ -313,9 +313,9 @@ def test_helpers_come_late_leave_early_and_change_nothing():
     inputs, lengths = normal(rng, 2, 3, 12), np.array([3, 2])
     weights = EncoderWeights(*(draw_weights(rng, *shape, "int8") for shape in ((6, 2), (6, 2), (11, 4))))
     desk = reading_desk(inputs, weights, 2)
-    find_kernel("decoding.help_reading")(inputs, lengths, weights, desk, 1, 2)  # nothing happens: it returns
+    find_kernel("reading.help_reading")(inputs, lengths, weights, desk, 1, 2)  # nothing happens: it returns
     expected = [a.copy() for a in find_kernel(annotate.counterpart)(inputs, lengths, weights, desk)]
     desk.board[ENDED] = 1
-    find_kernel("decoding.help_reading")(inputs, lengths, weights, desk, 1, 2)
+    find_kernel("reading.help_reading")(inputs, lengths, weights, desk, 1, 2)
     for a, b in zip((desk.h, desk.memory), expected):
         np.testing.assert_array_equal(a, b)

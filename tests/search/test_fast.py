@@ -76,7 +76,7 @@ def test_a_team_finds_what_one_thread_finds(rng, monkeypatch, precision, with_li
     for _ in range(20):
         for found, one in zip(batch_beam_search(sentences, engine, settings, lists, team), expected, strict=True):
             assert [(h.ids, h.score) for h in found] == [(h.ids, h.score) for h in one]
-    assert [given[0] for given in asked] == ["decoding.help_reading", "decoding.help_steps"] * 20
+    assert [given[0] for given in asked] == ["reading.help_reading", "decoding.help_steps"] * 20
     n_rounds = [int(given[-1].board[0]) >> 32 for given in asked]
     n_steps = max(len(h.ids) + 1 for found in expected for h in found)
     n_stages = 4 if with_lists else 5  # choosing the best of a few words is not shared
