@@ -2,7 +2,7 @@
 
 A row is a hypothesis; `sentence` says which sentence of the batch it belongs to. Arrays that come from products with
 several weights at once hold several things side by side, the gates' three parts [r, u, candidate] always in front. The
-compiled functions are in kernels/decoding.py, where that of `decoder_step` is the whole step, and in kernels/reading.py.
+compiled functions are in kernels/decoding.py, where that of `decoder_step` is the whole step, and kernels/reading.py.
 Notebook 08.
 """
 
