@@ -95,7 +95,7 @@ def text():
     return field(default=None, metadata={"values": Text()})
 
 
-LATER = ("pairs", "precision")  # settings that older runs do not name: they have the default
+LATER = ("pairs", "precision", "epoch_pairs")  # settings that older runs do not name: they have the default
 
 
 @dataclass
@@ -134,6 +134,9 @@ class Settings:
         "BF16); elsewhere float32 takes its place.", "float32", "bf16",
     )  # fmt: skip
     epochs: int = whole(5, "Passes over the training text.", least=1)
+    epoch_pairs: int = whole(
+        0, "Pairs in an epoch, 0 = the whole text: a long text is then validated, and its attention counted, in parts."
+    )
     patience: int = whole(4, "Stop after so many epochs without a better dev BLEU.", least=1)
     halve_after: int = whole(1, "Halve the learning rate after so many epochs without a better dev BLEU.", least=1)
     align_from_epoch: int = whole(2, "Count the attention from this epoch on, 0 = never.")
