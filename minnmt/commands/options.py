@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+from dataclasses import replace
 
 import click
 
@@ -219,6 +220,16 @@ def precision_of(engine):
 def training_threads(batch_size):
     """One per processor, but none with fewer than 8 sentences: each has a gradient of its own to fill."""
     return min(available_processors(), max(1, batch_size // 8))
+
+
+def with_ranks(settings, ranks, asked, status):
+    """Of several ranks: the same Settings, with the threads that each has; what was chosen is said once."""
+    if ranks.size == 1:
+        return settings
+    shares = settings.shares or settings.threads
+    settings = replace(settings, threads=ranks.threads(asked), shares=shares)
+    status.line(ranks.describe(settings.threads, shares))
+    return settings
 
 
 def model_files(options):

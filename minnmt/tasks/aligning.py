@@ -12,12 +12,14 @@ from ..align.links import format_pharaoh
 from ..align.model1 import NEGLIGIBLE, pharaoh_lines
 from ..errors import UsageError, UserError
 from ..files import read_lines, read_parallel
+from ..ranks import ALONE
 from ..text.parallel import Split, encode_pairs, load_split
 from ..text.pipeline import word_numbers
 from ..threads import threads
 from ..train.attention_pass import continued_counts, frozen_counts
 from ..train.dynamic import BatchWords
 from ..train.settings import Settings
+from ..train.slices import slice_of
 from ..train.updates import Updater
 from .validation import attention_links
 
@@ -50,10 +52,11 @@ def parallel_text(model, src, trg):
     return load_split(settings, "train")
 
 
-def learn_attention(model, split, settings, learning_rate, frozen, status, selector=None):
+def learn_attention(model, split, settings, learning_rate, frozen, status, selector=None, ranks=ALONE):
     """Counts of the attention of one epoch over the text; without `frozen`, model.params change on the way.
 
-    With a selector, the softmax of the updates runs over a list for each batch, as in training with --dynamic-vocab.
+    With a selector, the softmax of the updates runs over a list for each batch, as in training with --dynamic-vocab. Of
+    several ranks, the first has the counts.
     """
     src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
     if len(src) < len(split.src):
@@ -62,12 +65,12 @@ def learn_attention(model, split, settings, learning_rate, frozen, status, selec
     attention = Accumulator(len(model.src.vocab), len(model.trg.vocab), settings.align_threshold)
     try:
         if frozen:
-            frozen_counts(model.params, src, trg, settings, attention, status)
+            frozen_counts(model.params, src, trg, settings, attention, status, ranks)
         else:
             with threads(settings.threads) as map:
-                updater = Updater(model.params, src, trg, settings, map=map)
+                updater = Updater(model.params, src, trg, settings, map=map, owned=slice_of(model.params, ranks))
                 updater.words = BatchWords(selector, src, trg) if selector else None
-                loss = continued_counts(updater, attention, learning_rate, status)
+                loss = continued_counts(updater, attention, learning_rate, status, ranks)
     finally:
         status.clear()
     if not frozen:

@@ -95,7 +95,7 @@ def text():
     return field(default=None, metadata={"values": Text()})
 
 
-LATER = ("pairs", "precision", "epoch_pairs")  # settings that older runs do not name: they have the default
+LATER = ("pairs", "precision", "epoch_pairs", "shares")  # settings that older runs do not name: they have the default
 
 
 @dataclass
@@ -147,7 +147,10 @@ class Settings:
     )
     seed: int = whole(1, "Of every random number.")
     threads: int = whole(2, "Threads that share each batch.", least=1, most=1024)
-    # threads are part of the settings, because the rounding of a sum depends on how a batch is cut
+    shares: int = whole(
+        0, "Parts that a batch is cut into; threads and ranks take them over. The rounding of sums depends on it, and "
+        "on nothing else of the machine. [default: the threads of one machine]", most=4096,
+    )  # fmt: skip
 
     def __post_init__(self):
         for name, values in allowed_values().items():

@@ -1,0 +1,224 @@
+"""Ranks: the processes that mpiexec has started, on one machine or many. All that knows of MPI is here.
+
+    mpiexec -n 4 python -m mpi4py cli.py train ...
+
+A process that was started alone is ALONE, and needs no mpi4py. Rank 0 reads and writes all files and speaks to the
+user; the others are sent what they need. If a rank dies, minnmt/guard.py ends the job.
+"""
+
+import importlib.util
+import math
+import os
+import pickle
+import sys
+
+import numpy as np
+
+from . import errors, guard
+from .errors import UsageError, UserError
+from .threads import n_processors
+
+COMMANDS = ("train", "align", "decode")  # that make use of ranks
+NOT_INSTALLED = 'several ranks need mpi4py: install the extra mpi, with pip install -e ".[mpi]"'
+LARGEST = 1 << 28  # bytes of one message; what is larger goes in parts
+
+
+class Alone:
+    """One process, as most are: it is the first rank, and the only one."""
+
+    rank, size = 0, 1
+
+    @property
+    def is_first(self):
+        """Is this the rank that reads, writes and speaks?"""
+        return self.rank == 0
+
+    def part(self, n, rank=None):
+        """Which of n things a rank does; this one, unless another is named."""
+        rank = self.rank if rank is None else rank
+        return range(n * rank // self.size, n * (rank + 1) // self.size)
+
+    def threads(self, asked=None):
+        """Threads of each rank: those that were asked for, or as many as there are cores for."""
+        return asked or n_processors()
+
+    def said(self, text):
+        """What a rank says, on all of them; the first that says anything is heard."""
+        return text
+
+    def share(self, value):
+        """Rank 0's value, on all ranks."""
+        return value
+
+    def share_arrays(self, arrays):
+        """Rank 0's numbers into the arrays of all ranks."""
+
+    def all_in_order(self, values):
+        """Lists of all ranks -> one list, on all of them."""
+        return values
+
+    def to_first(self, values):
+        """Lists of all ranks -> one list on rank 0; on the others it is empty."""
+        return values
+
+    def tell(self, remedy):
+        """What to say to the user, should this rank die."""
+
+    def end(self):
+        """Wait for all: whatever the exit code, nobody is in the middle of something."""
+
+
+class Ranks(Alone):
+    """Several processes, over mpi4py."""
+
+    def __init__(self, mpi, line):
+        self.mpi, self.comm, self.line = mpi, mpi.COMM_WORLD, line
+        self.rank, self.size = self.comm.rank, self.comm.size
+        self.node = self.comm.Split_type(mpi.COMM_TYPE_SHARED)  # the ranks on this machine
+        self.n_machines = self.comm.allreduce(int(self.node.rank == 0))
+        self.bytes_sent = 0  # to other ranks, for `bench mpi`
+
+    def threads(self, asked=None):
+        """The cores of a machine are shared out among its ranks, and each keeps to its own, if there are enough."""
+        cores = sorted(set().union(*self.node.allgather(usable_cores())))
+        fair = max(1, len(cores) // self.node.size)
+        n = asked or fair
+        if n <= fair and hasattr(os, "sched_setaffinity") and len(cores) >= n * self.node.size:
+            os.sched_setaffinity(0, cores[fair * self.node.rank :][:fair])
+        return n
+
+    def describe(self, n_threads, n_shares=None):
+        """What was chosen, in a line."""
+        machines = "1 machine" if self.n_machines == 1 else f"{self.n_machines} machines"
+        text = f"{self.size} ranks on {machines}, {n_threads} thread{'s' * (n_threads > 1)} each"
+        if n_shares is None:
+            return text
+        idle = f"; --shares {self.size * n_threads} would keep all busy" if n_shares < self.size * n_threads else ""
+        return f"{text}; a batch is cut into {n_shares} shares{idle}"
+
+    def said(self, text):
+        return next(filter(None, self.all_in_order([text])), "")
+
+    def share(self, value):
+        data = np.frombuffer(pickle.dumps(value), np.uint8)
+        size = np.array([len(data)])
+        polite(self.comm.Ibcast(size))
+        data = data.copy() if self.is_first else np.empty(size[0], np.uint8)
+        self.share_arrays([data])
+        return value if self.is_first else pickle.loads(data)
+
+    def share_arrays(self, arrays):
+        for array in arrays:
+            for part in parts_of(array):
+                polite(self.comm.Ibcast(part))
+
+    def all_in_order(self, values):
+        data, sizes = np.frombuffer(pickle.dumps(values), np.uint8), np.empty(self.size, np.int64)
+        polite(self.comm.Iallgather(np.array([len(data)]), sizes))
+        found = np.empty(sizes.sum(), np.uint8)
+        polite(self.comm.Iallgatherv(data, [found, sizes.tolist()]))
+        return unpacked(found, sizes)
+
+    def to_first(self, values):
+        data, sizes = np.frombuffer(pickle.dumps(values), np.uint8), np.zeros(self.size, np.int64)
+        polite(self.comm.Igather(np.array([len(data)]), sizes if self.is_first else None))
+        found = np.empty(sizes.sum(), np.uint8)
+        polite(self.comm.Igatherv(data, [found, sizes.tolist()] if self.is_first else None))
+        return unpacked(found, sizes) if self.is_first else []
+
+    def tell(self, remedy):
+        self.line.tell(f"rank {self.rank}", remedy)
+
+    def end(self):
+        polite(self.comm.Ibarrier())
+        self.mpi.Finalize()
+
+    # Rows of an array (N,...) that has one owner for each row; `bounds` (ranks + 1) are where a rank's rows begin
+
+    def exchange_rows(self, array, bounds, senders):
+        """Those in `senders` send every rank its rows of their array -> mine (senders,n,...), in their order."""
+        mine, width = int(bounds[self.rank + 1] - bounds[self.rank]), row_size(array)
+        sent = np.diff(bounds) * width if self.rank in senders else np.zeros(self.size, np.int64)
+        received = np.zeros(self.size, np.int64)
+        received[senders] = mine * width
+        found = np.empty((len(senders), mine, *array.shape[1:]), array.dtype)
+        self.bytes_sent += int(sent.sum() - sent[self.rank]) * array.itemsize
+        polite(self.comm.Ialltoallv([array, sent.tolist()], [found, received.tolist()]))
+        return found
+
+    def gather_rows(self, array, bounds):
+        """All ranks get all rows, in place."""
+        counts = np.diff(bounds) * row_size(array)
+        self.bytes_sent += int(counts[self.rank]) * array.itemsize * (self.size - 1)
+        polite(self.comm.Iallgatherv(self.mpi.IN_PLACE, [array, counts.tolist()]))
+
+    def collect_rows(self, array, bounds):
+        """Rank 0 gets all rows, in place."""
+        counts, mine = np.diff(bounds) * row_size(array), slice(*bounds[self.rank :][:2])
+        if self.is_first:
+            polite(self.comm.Igatherv(self.mpi.IN_PLACE, [array, counts.tolist()]))
+        else:
+            polite(self.comm.Igatherv(array[mine], None))
+
+    def deal_rows(self, array, bounds):
+        """The reverse: every rank gets its rows of rank 0's array, in place."""
+        counts, mine = np.diff(bounds) * row_size(array), slice(*bounds[self.rank :][:2])
+        if self.is_first:
+            polite(self.comm.Iscatterv([array, counts.tolist()], self.mpi.IN_PLACE))
+        else:
+            polite(self.comm.Iscatterv(None, array[mine]))
+
+
+def polite(request):
+    """Wait for a message, and let others have the core: MPICH itself would ask again and again, and keep it."""
+    while not request.Test():
+        os.sched_yield()
+
+
+def row_size(array):
+    """How many numbers a row has."""
+    return math.prod(array.shape[1:])
+
+
+def unpacked(data, sizes):
+    """Pickled lists, one after the other -> one list."""
+    ends = np.cumsum(sizes)
+    return [value for end, size in zip(ends, sizes) for value in pickle.loads(data[end - size : end])]
+
+
+ALONE = Alone()
+_ranks = ALONE
+
+
+def current():
+    """The ranks that this process belongs to."""
+    return _ranks
+
+
+def begin(arguments):
+    """Become one of the ranks that mpiexec has started; `arguments` of the command line."""
+    global _ranks
+    if importlib.util.find_spec("mpi4py") is None:
+        raise UserError(NOT_INSTALLED)
+    if "mpi4py" not in sys.modules:
+        start = f"python -m mpi4py {sys.argv[0]}"
+        raise UsageError(f"mpiexec has started {guard.n_ranks()} processes: start them with {start} ...")
+    if arguments and arguments[0] not in COMMANDS:
+        raise UsageError(f"{', '.join(COMMANDS)} make use of several ranks, {arguments[0]} does not: leave out mpiexec")
+    line = guard.split()
+    from mpi4py import MPI
+
+    _ranks = Ranks(MPI, line)
+    _ranks.tell("Start it again.")
+    errors.program = f"mpiexec -n {_ranks.size} python -m mpi4py {sys.argv[0]}"
+
+
+def parts_of(array):
+    """An array as flat views that are no larger than a message may be."""
+    flat = array.reshape(-1)
+    n = LARGEST // max(1, array.itemsize)
+    return [flat[i : i + n] for i in range(0, len(flat), n)]
+
+
+def usable_cores():
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
