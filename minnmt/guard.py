@@ -15,7 +15,7 @@ import threading
 import time
 
 SIZES, RANKS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "OMPI_COMM_WORLD_RANK")  # of MPICH, of Open MPI
-GRACE = 0.3  # seconds
+GRACE = 0.3  # seconds that mpiexec has for what it is told
 
 
 def n_ranks():
@@ -73,6 +73,7 @@ def end_all(what, remedy):
     """Say what has happened, and have mpiexec end all ranks."""
     with contextlib.suppress(OSError):
         os.write(2, f"error: {what}: all ranks end. {remedy}\n".encode())
+    time.sleep(GRACE / 3)  # mpiexec passes it on, if it is given the time
     abort(1)
     os._exit(1)
 

@@ -6,11 +6,14 @@ A process that was started alone is ALONE, and needs no mpi4py. Rank 0 reads and
 user; the others are sent what they need. If a rank dies, minnmt/guard.py ends the job.
 """
 
+import contextlib
 import importlib.util
 import math
 import os
 import pickle
+import signal
 import sys
+import tempfile
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from .threads import n_processors
 
 COMMANDS = ("train", "align", "decode")  # that make use of ranks
 NOT_INSTALLED = 'several ranks need mpi4py: install the extra mpi, with pip install -e ".[mpi]"'
+LINE = 64  # bytes of the cache
 LARGEST = 1 << 28  # bytes of one message; what is larger goes in parts
 
 
@@ -61,6 +65,10 @@ class Alone:
         """Lists of all ranks -> one list on rank 0; on the others it is empty."""
         return values
 
+    def share_mapped(self, value):
+        """Rank 0's value, on all ranks; its arrays are in memory once for each machine."""
+        return value
+
     def tell(self, remedy):
         """What to say to the user, should this rank die."""
 
@@ -93,8 +101,8 @@ class Ranks(Alone):
         text = f"{self.size} ranks on {machines}, {n_threads} thread{'s' * (n_threads > 1)} each"
         if n_shares is None:
             return text
-        idle = f"; --shares {self.size * n_threads} would keep all busy" if n_shares < self.size * n_threads else ""
-        return f"{text}; a batch is cut into {n_shares} shares{idle}"
+        few = f" (--shares {self.size * n_threads} would keep all busy)" if n_shares < self.size * n_threads else ""
+        return f"{text}; shares of a batch: {n_shares}{few}"
 
     def said(self, text):
         return next(filter(None, self.all_in_order([text])), "")
@@ -125,6 +133,41 @@ class Ranks(Alone):
         found = np.empty(sizes.sum(), np.uint8)
         polite(self.comm.Igatherv(data, [found, sizes.tolist()] if self.is_first else None))
         return unpacked(found, sizes) if self.is_first else []
+
+    def share_mapped(self, value):
+        buffers = []
+        data = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+        data, sizes = self.share((data, [buffer.raw().nbytes for buffer in buffers]))
+        starts = np.cumsum([0, *(-(-size // LINE) * LINE for size in sizes)])  # each begins with a line of the cache
+        heads = self.comm.Split(0 if self.node.rank == 0 else 1)
+        with tempfile.NamedTemporaryFile(prefix="minnmt-") if self.node.rank == 0 else contextlib.nullcontext() as file:
+            if file:
+                os.truncate(file.name, max(1, int(starts[-1])))
+                whole = np.memmap(file.name, np.uint8, "r+")
+                for start, size, buffer in zip(starts, sizes, buffers or sizes):
+                    part = whole[start : start + size]
+                    if self.is_first and size:
+                        part[:] = np.frombuffer(buffer.raw(), np.uint8)
+                    for message in parts_of(part):
+                        polite(heads.Ibcast(message))
+                whole.flush()
+            name = self.node.bcast(file and file.name)
+            memory = np.memmap(name, np.uint8, "c")  # shared with the others until somebody writes into it
+            polite(self.node.Ibarrier())
+        views = [memory[start : start + size] for start, size in zip(starts, sizes)]
+        return pickle.loads(data, buffers=views)
+
+    @contextlib.contextmanager
+    def pool(self):
+        """Rank 0 gets a pool of all others, in which they call functions; the others are in it until it is closed."""
+        from mpi4py.futures import MPICommExecutor
+
+        if not self.is_first:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)  # rank 0 ends all
+        executor = MPICommExecutor(self.comm)
+        yield executor.__enter__()
+        executor.__exit__(None, None, None)  # after an error nobody is waited for: the job is ended
 
     def tell(self, remedy):
         self.line.tell(f"rank {self.rank}", remedy)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from ..errors import UsageError, UserError
-from ..train.settings import MOST, Choice, Flag, Settings, allowed_values, help_texts
+from ..train.settings import MOST, MOST_SHARES, Choice, Flag, Settings, allowed_values, help_texts
 
 DEFAULTS = Settings()
 
@@ -226,10 +226,12 @@ def with_ranks(settings, ranks, asked, status):
     """Of several ranks: the same Settings, with the threads that each has; what was chosen is said once."""
     if ranks.size == 1:
         return settings
-    shares = settings.shares or settings.threads
-    settings = replace(settings, threads=ranks.threads(asked), shares=shares)
-    status.line(ranks.describe(settings.threads, shares))
+    settings = replace(settings, threads=ranks.threads(asked), shares=settings.shares or settings.threads)
+    status.line(ranks.describe(settings.threads, settings.shares))
     return settings
+
+
+shares_option = click.option("--shares", type=click.IntRange(1, MOST_SHARES), help=help_texts()["shares"])
 
 
 def model_files(options):

@@ -17,6 +17,7 @@ from .options import (
     profiled,
     setting,
     settings_from_options,
+    shares_option,
     text_options,
     training_threads,
     with_ranks,
@@ -32,7 +33,7 @@ SETTINGS = [name for name in help_texts() if name not in ("threads", "shares")] 
 @click.option("--overwrite", is_flag=True, help="Replace a run that is already in the output directory.")
 @group(*map(setting, SETTINGS))
 @click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
-@click.option("--shares", type=click.IntRange(1, 4096), help=help_texts()["shares"])
+@shares_option
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")
 @click.option("--max-updates", type=POSITIVE, help="Pause when the run has had so many updates.")
 @click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")

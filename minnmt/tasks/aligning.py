@@ -1,6 +1,7 @@
 """Alignment as a user sees it: counts for a model's candidate lists, or word links of any parallel text."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..text.pipeline import word_numbers
 from ..threads import threads
 from ..train.attention_pass import continued_counts, frozen_counts
 from ..train.dynamic import BatchWords
+from ..train.run import share_parameters
 from ..train.settings import Settings
 from ..train.slices import slice_of
 from ..train.updates import Updater
@@ -79,6 +81,12 @@ def learn_attention(model, split, settings, learning_rate, frozen, status, selec
     return attention.counts(
         {"method": "attention", "threshold": settings.align_threshold, "pairs": len(src), "pass": how}
     )
+
+
+def share_model(model, ranks):
+    """Rank 0's Model (elsewhere None), on all ranks."""
+    rest = ranks.share(model and replace(model, params=None))
+    return replace(rest, params=share_parameters(model and model.params, ranks))
 
 
 def attention_lines(model, split):

@@ -75,6 +75,9 @@ def is_file_name(text):
 MOST = 2**31 - 1  # of whole numbers: arrays are indexed with them
 
 
+MOST_SHARES = 4096  # of a batch
+
+
 def whole(default, help, least=0, most=MOST):
     return field(default=default, metadata={"values": Range(int, least, most), "help": help})
 
@@ -149,7 +152,7 @@ class Settings:
     threads: int = whole(2, "Threads that share each batch.", least=1, most=1024)
     shares: int = whole(
         0, "Parts that a batch is cut into; threads and ranks take them over. The rounding of sums depends on it, and "
-        "on nothing else of the machine. [default: the threads of one machine]", most=4096,
+        "on nothing else of the machine. [default: the threads of one machine]", most=MOST_SHARES,
     )  # fmt: skip
 
     def __post_init__(self):

@@ -70,7 +70,7 @@ class Slice:
             if array.size > SMALL:
                 few = name in rows and len(rows[name]) < DENSE * len(array)
                 yield RowParcel(name, self.bounds[name], rows[name]) if few else Parcel(name, self.bounds[name])
-        yield SmallParcel(small, self.bounds)
+        yield SmallParcel(small, self.bounds, self.params)
 
     def collect(self, adam):
         """Rank 0 gets the moments of all slices, for a checkpoint."""
@@ -124,14 +124,14 @@ class SmallParcel(Parcel):
 
     is_copy = True
 
-    def __init__(self, names, bounds):
+    def __init__(self, names, bounds, params):
         n_ranks = len(next(iter(bounds.values()))) - 1
         self.places = [[(name, slice(*bounds[name][r:][:2])) for name in names] for r in range(n_ranks)]
+        sizes = [sum(params[name][rows].size for name, rows in places) for places in self.places]
+        self.bounds = np.cumsum([0, *sizes])
 
     def pack(self, arrays):
-        parts = [[arrays[name][rows].reshape(-1) for name, rows in places] for places in self.places]
-        self.bounds = np.cumsum([0, *(sum(map(len, part)) for part in parts)])
-        return np.concatenate([array for part in parts for array in part])
+        return np.concatenate([arrays[name][rows].reshape(-1) for places in self.places for name, rows in places])
 
     def unpack(self, packed, arrays, rank):
         start = 0
