@@ -37,7 +37,7 @@ class Line:
     """The rank's end of the line to its guard; without a guard it leads nowhere."""
 
     def __init__(self, ours=None):
-        self.ours, self.said = ours, ["a rank", "Start it again."]
+        self.ours, self.said = ours, [f"rank {rank()}", "Start it again."]
 
     def tell(self, name, remedy):
         """What to say, should the rank die."""

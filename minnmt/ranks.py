@@ -14,6 +14,7 @@ import pickle
 import signal
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -110,7 +111,7 @@ class Ranks(Alone):
     def share(self, value):
         data = np.frombuffer(pickle.dumps(value), np.uint8)
         size = np.array([len(data)])
-        polite(self.comm.Ibcast(size))
+        patient(self.comm.Ibcast(size))
         data = data.copy() if self.is_first else np.empty(size[0], np.uint8)
         self.share_arrays([data])
         return value if self.is_first else pickle.loads(data)
@@ -122,16 +123,16 @@ class Ranks(Alone):
 
     def all_in_order(self, values):
         data, sizes = np.frombuffer(pickle.dumps(values), np.uint8), np.empty(self.size, np.int64)
-        polite(self.comm.Iallgather(np.array([len(data)]), sizes))
+        patient(self.comm.Iallgather(np.array([len(data)]), sizes))
         found = np.empty(sizes.sum(), np.uint8)
-        polite(self.comm.Iallgatherv(data, [found, sizes.tolist()]))
+        patient(self.comm.Iallgatherv(data, [found, sizes.tolist()]))
         return unpacked(found, sizes)
 
     def to_first(self, values):
         data, sizes = np.frombuffer(pickle.dumps(values), np.uint8), np.zeros(self.size, np.int64)
-        polite(self.comm.Igather(np.array([len(data)]), sizes if self.is_first else None))
+        patient(self.comm.Igather(np.array([len(data)]), sizes if self.is_first else None))
         found = np.empty(sizes.sum(), np.uint8)
-        polite(self.comm.Igatherv(data, [found, sizes.tolist()] if self.is_first else None))
+        patient(self.comm.Igatherv(data, [found, sizes.tolist()] if self.is_first else None))
         return unpacked(found, sizes) if self.is_first else []
 
     def share_mapped(self, value):
@@ -153,7 +154,7 @@ class Ranks(Alone):
                 whole.flush()
             name = self.node.bcast(file and file.name)
             memory = np.memmap(name, np.uint8, "c")  # shared with the others until somebody writes into it
-            polite(self.node.Ibarrier())
+            patient(self.node.Ibarrier())
         views = [memory[start : start + size] for start, size in zip(starts, sizes)]
         return pickle.loads(data, buffers=views)
 
@@ -173,7 +174,7 @@ class Ranks(Alone):
         self.line.tell(f"rank {self.rank}", remedy)
 
     def end(self):
-        polite(self.comm.Ibarrier())
+        patient(self.comm.Ibarrier())
         self.mpi.Finalize()
 
     # Rows of an array (N,...) that has one owner for each row; `bounds` (ranks + 1) are where a rank's rows begin
@@ -213,9 +214,17 @@ class Ranks(Alone):
 
 
 def polite(request):
-    """Wait for a message, and let others have the core: MPICH itself would ask again and again, and keep it."""
+    """Wait for a large message, and let others have the core: MPICH itself would ask again and again, and keep it."""
     while not request.Test():
         os.sched_yield()
+
+
+def patient(request):
+    """Wait for a small message, the longer the less often: rank 0 may be writing a file."""
+    nap = 0.0
+    while not request.Test():
+        time.sleep(nap)
+        nap = min(nap + 1e-7, 1e-3)
 
 
 def row_size(array):

@@ -37,7 +37,7 @@ def mpiexec(n, *arguments, **more):
 
 def outcome(process):
     """-> (exit code, standard error)."""
-    err = process.communicate(timeout=60)[1]
+    err = process.communicate(timeout=120)[1]
     return process.returncode, err
 
 
@@ -201,9 +201,11 @@ def rank_processes(process):
 
 
 def kill_one(process, rng):
-    """kill -9 of one rank -> how long the others have lived, or None if all had ended."""
-    ranks = rank_processes(process)
-    if not ranks or process.poll() is not None:
+    """kill -9 of one rank -> how long the others have lived, and what was said; None if all had ended."""
+    while not (ranks := rank_processes(process)) and process.poll() is None:
+        time.sleep(0.01)
+    if process.poll() is not None:
+        process.communicate()
         return None
     victim = int(rng.choice(ranks))
     os.kill(victim, 9)

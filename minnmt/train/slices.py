@@ -60,8 +60,7 @@ class Slice:
         for parcel in self.parcels(rows):
             packed = parcel.pack(self.params)
             self.ranks.gather_rows(packed, parcel.bounds)
-            for r in range(self.ranks.size) if parcel.is_copy else ():
-                parcel.unpack(packed[slice(*parcel.bounds[r:][:2])], self.params, r)
+            self.unpack_all(parcel, packed, self.params)
 
     def parcels(self, rows):
         """How the arrays travel: large ones each in a parcel of its own, all others together."""
@@ -82,8 +81,16 @@ class Slice:
 
     def _moments(self, adam, how):
         for tree in (adam.m, adam.v):
-            for name, array in named_arrays(tree):
-                getattr(self.ranks, how)(array, self.bounds[name])
+            arrays = dict(named_arrays(tree))
+            for parcel in self.parcels({}):
+                packed = parcel.pack(arrays)
+                getattr(self.ranks, how)(packed, parcel.bounds)
+                self.unpack_all(parcel, packed, arrays)
+
+    def unpack_all(self, parcel, packed, arrays):
+        """What all ranks own, unless the parcel is the array itself."""
+        for r in range(self.ranks.size) if parcel.is_copy else ():
+            parcel.unpack(packed[slice(*parcel.bounds[r:][:2])], arrays, r)
 
 
 class Parcel:
