@@ -156,25 +156,34 @@ def resumable_writer(path, resume=False):
     """
     target = Path(os.path.realpath(path))
     partial = target.with_name(target.name + PARTIAL)
-    try:
-        begun = partial.exists()
-        with lock(partial, partial), open(partial, "r+b") as file:
-            if resume and not begun and target.exists():
-                with open(target, "rb") as old:
-                    shutil.copyfileobj(old, file)
-            n_lines = cut_to_lines(file) if resume else file.truncate(0)
-            yield lambda lines: write_through(file, lines), n_lines
-            os.fsync(file.fileno())
-            if target.exists():
-                shutil.copymode(target, partial)
-            os.replace(partial, target)
+    begun = partial.exists()
+    with as_user_error(path, partial), lock(partial, partial):
+        try:
+            with open(partial, "r+b") as file:
+                if resume and not begun and target.exists():
+                    with open(target, "rb") as old:
+                        shutil.copyfileobj(old, file)
+                n_lines = cut_to_lines(file) if resume else file.truncate(0)
+                yield lambda lines: write_through(file, lines), n_lines
+                os.fsync(file.fileno())
+        except BaseException as error:
+            if isinstance(error, Exception) and not resume or not partial.stat().st_size:
+                partial.unlink()
+            raise
+        if target.exists():
+            shutil.copymode(target, partial)
+        os.replace(partial, target)
         sync_directory(target.parent)
+
+
+@contextlib.contextmanager
+def as_user_error(path, partial):
+    """What the system has against writing, in a sentence."""
+    try:
+        yield
     except OSError as error:
-        raise UserError(f"cannot write {path}: {reason(error)}; what was translated is in {partial}") from None
-    except BaseException as error:
-        if isinstance(error, Exception) and not resume or not partial.stat().st_size:
-            partial.unlink()
-        raise
+        kept = f"; what was translated is in {partial}" if partial.exists() else ""
+        raise UserError(f"cannot write {path}: {reason(error)}{kept}") from None
 
 
 def write_through(file, lines):
