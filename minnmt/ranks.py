@@ -143,7 +143,7 @@ class Ranks(Alone):
         heads = self.comm.Split(0 if self.node.rank == 0 else 1)
         with tempfile.NamedTemporaryFile(prefix="minnmt-") if self.node.rank == 0 else contextlib.nullcontext() as file:
             if file:
-                os.truncate(file.name, max(1, int(starts[-1])))
+                os.posix_fallocate(file.fileno(), 0, max(1, int(starts[-1])))  # a full disk is noticed here
                 whole = np.memmap(file.name, np.uint8, "r+")
                 for start, size, buffer in zip(starts, sizes, buffers or sizes):
                     part = whole[start : start + size]
@@ -181,20 +181,40 @@ class Ranks(Alone):
 
     def exchange_rows(self, array, bounds, senders):
         """Those in `senders` send every rank its rows of their array -> mine (senders,n,...), in their order."""
-        mine, width = int(bounds[self.rank + 1] - bounds[self.rank]), row_size(array)
-        sent = np.diff(bounds) * width if self.rank in senders else np.zeros(self.size, np.int64)
-        received = np.zeros(self.size, np.int64)
-        received[senders] = mine * width
-        found = np.empty((len(senders), mine, *array.shape[1:]), array.dtype)
-        self.bytes_sent += int(sent.sum() - sent[self.rank]) * array.itemsize
-        polite(self.comm.Ialltoallv([array, sent.tolist()], [found, received.tolist()]))
+        mine, requests = array[bounds[self.rank] : bounds[self.rank + 1]], []
+        found = np.empty((len(senders), *mine.shape), array.dtype)
+        for place, r in enumerate(senders):
+            if r == self.rank:
+                found[place] = mine
+            elif mine.size:
+                requests.append(self.comm.Irecv(found[place], r))
+        if self.rank in senders:
+            requests += self._send(array, bounds, bounds[1:])
+        self._wait(requests)
         return found
 
     def gather_rows(self, array, bounds):
         """All ranks get all rows, in place."""
-        counts = np.diff(bounds) * row_size(array)
-        self.bytes_sent += int(counts[self.rank]) * array.itemsize * (self.size - 1)
-        polite(self.comm.Iallgatherv(self.mpi.IN_PLACE, [array, counts.tolist()]))
+        mine, requests = array[bounds[self.rank] : bounds[self.rank + 1]], []
+        for r in range(self.size):
+            theirs = array[bounds[r] : bounds[r + 1]]
+            if r != self.rank and theirs.size:
+                requests.append(self.comm.Irecv(theirs, r))
+            if r != self.rank and mine.size:
+                requests.append(self.comm.Isend(mine, r))
+                self.bytes_sent += mine.nbytes
+        self._wait(requests)
+
+    def _send(self, array, starts, ends):
+        """Send every other rank its rows -> requests."""
+        parts = [(r, array[start:end]) for r, (start, end) in enumerate(zip(starts, ends)) if r != self.rank]
+        self.bytes_sent += sum(part.nbytes for _, part in parts)
+        return [self.comm.Isend(part, r) for r, part in parts if part.size]
+
+    def _wait(self, requests):
+        """For large messages; others get the core meanwhile: MPICH would ask again and again, and keep it."""
+        while not self.mpi.Request.Testall(requests):
+            os.sched_yield()
 
     def collect_rows(self, array, bounds):
         """Rank 0 gets all rows, in place."""

@@ -87,8 +87,9 @@ def global_norm(grads, rows=ALL_ROWS, map=map, owned=None):
         numbers = arrays[name][index].reshape(-1)
         return float(np.dot(numbers, numbers))
 
-    found = list(map(squares, pieces_of(grads, rows, owned)))
-    return float(np.sqrt(sum(owned.ranks.all_in_order(found) if owned else found)))
+    pieces = pieces_of(grads, rows, owned)
+    found = list(map(squares, pieces))
+    return float(np.sqrt(sum(owned.all_values(pieces, found) if owned else found)))
 
 
 def clip_gradients(grads, limit, rows=ALL_ROWS, map=map, owned=None):

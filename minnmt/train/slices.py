@@ -14,6 +14,7 @@ from ..model.parameters import PIECE, array_blocks, array_pieces, named_arrays
 from .updates import Sum, add_share, total
 
 SMALL = PIECE  # numbers of an array that does not get a message of its own
+GOLDEN = 0.618  # of a circle: steps of this size come to no place twice
 DENSE = 0.75  # from this part of an array's rows on, all are sent: choosing them would cost more than it saves
 
 
@@ -22,19 +23,25 @@ class Slice:
 
     def __init__(self, params, ranks):
         self.params, self.ranks = dict(named_arrays(params)), ranks
-        blocks = array_blocks(params)
-        sizes = [self.params[name][start:stop].size for name, start, stop in blocks]
-        ends = np.searchsorted(np.cumsum(sizes), np.sum(sizes) * np.arange(1, ranks.size) / ranks.size, side="right")
-        cuts = [0, *ends.tolist(), len(blocks)]
-        self.blocks = blocks[cuts[ranks.rank] : cuts[ranks.rank + 1]]
-        self.bounds = {name: np.zeros(ranks.size + 1, np.int64) for name in self.params}  # of each rank's rows
-        for r in range(ranks.size):
-            for name, _, stop in blocks[: cuts[r + 1]]:
-                self.bounds[name][r + 1] = stop
+        every = array_blocks(params)
+        self.blocks, self.bounds = [], {}  # my blocks; where each rank's rows of an array begin, {name: (ranks + 1)}
+        for number, name in enumerate(self.params):
+            blocks = [block for block in every if block[0] == name]
+            owners = owners_of(len(blocks), ranks.size, number)
+            self.blocks += [block for block, owner in zip(blocks, owners) if owner == ranks.rank]
+            self.bounds[name] = np.zeros(ranks.size + 1, np.int64)
+            for (_, _, stop), owner in zip(blocks, owners):
+                self.bounds[name][owner + 1 :] = stop
 
     def pieces(self, tree, rows):
         """As array_pieces, of this slice."""
         return array_pieces(tree, rows, self.blocks)
+
+    def all_values(self, pieces, values):
+        """A value for each of my pieces -> those of all ranks, in the order of array_pieces."""
+        numbers = {name: number for number, name in enumerate(self.params)}
+        keys = [(numbers[name], int(index.start if isinstance(index, slice) else index[0])) for name, index in pieces]
+        return [value for _, value in sorted(self.ranks.all_in_order(list(zip(keys, values))))]
 
     def sum_up(self, sums, n_shares, rows, spread):
         """The Sums of gradients that this rank has of n_shares in all -> the first one's arrays, complete in the slice.
@@ -146,6 +153,12 @@ class SmallParcel(Parcel):
             array = arrays[name][rows]
             array.reshape(-1)[:] = packed[start : start + array.size]
             start += array.size
+
+
+def owners_of(n_blocks, n_ranks, number):
+    """The owner of each block of an array: as evenly as can be; a few blocks go to others for each array's number."""
+    shift = number * GOLDEN % 1
+    return [int((block + shift) * n_ranks / n_blocks) for block in range(n_blocks)]
 
 
 def made_of(shares):
