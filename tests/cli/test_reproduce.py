@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from minnmt.commands.reproduce_command import NAMES
-from minnmt.lab.reproduce import exhibits
+from minnmt.lab.reproduce import comparing, count_sources, dynamic_table, exhibits, list_tables, paper
 from minnmt.lab.reproduce import laboratory as lab
 from minnmt.report.scores import bleu
 from tests.conftest import run_cli, write_toy_text
@@ -61,22 +61,32 @@ def test_tables_hold_together(done):
         assert "/" not in found["settings"]["src"]  # names of texts, not places on a machine
 
 
-def test_table_1(done):
-    rows = record(done[0], "deen-table")["rows"]
-    assert [row["model"] for row in rows] == ["bpe"] * 13 + ["words"] * 13
-    assert [(row["lists"], row.get("n")) for row in rows[:3]] == [("full", None), ("scratch", 20), ("scratch", 50)]
-    for row in rows:
+def tsv(directory, name):
+    """The rows of an exhibit as dictionaries of texts."""
+    header, *rows = (line.split("\t") for line in (directory / f"{name}.tsv").read_text().splitlines())
+    assert len(set(header)) == len(header)
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def test_table_1_has_the_papers_rows_and_cells(done):
+    rows, lines = record(done[0], "deen-table")["rows"], tsv(done[0], "deen-table")
+    assert [(row["model"], row["lists"], row["n"]) for row in rows] == list(paper.decoding_rows("deen"))
+    theirs = [[line[f"paper: {column}"] for column in ("speedup", "candidates", "BLEU", "TER")] for line in lines]
+    assert len(theirs) == 20 and theirs[0] == ["1", "34,494", "27.9", "52.9"]
+    assert theirs[3] == ["3.1", "43.0", "27.8", "53.0"] and theirs[13] == ["6.93", "31.8", "26.5", "53.9"]
+    assert theirs[17] == ["7.02", "28.3", "26.6", "53.9"] and theirs[19] == ["6.94", "36.7", "26.7", "54.0"]
+
+
+def test_table_1_has_our_cells(done):
+    rows, lines = record(done[0], "deen-table")["rows"], tsv(done[0], "deen-table")
+    for row, line in zip(rows, lines, strict=True):
         assert len(row["seconds"]["alone"]) == len(row["seconds"]["batches"]) == 2
         assert row["list"] is None or 2 <= row["list"] <= 40
-    cells = [line.split("\t") for line in (done[0] / "deen-table.tsv").read_text().splitlines()]
-    ours = [row[-2:] for row in cells if row[2] == "100"]
-    assert ours == [["3.1", "43"], ["-", "-"], ["-", "-"], ["6.93", "32"], ["-", "-"], ["-", "-"]]
-    for row, line in zip(rows, cells[1:]):
-        line = dict(zip(cells[0], line))
-        assert (line["BLEU"], line["TER"]) == (f"{row['bleu']:.2f}", f"{row['ter']:.2f}")
-        assert line["candidates"] == ("-" if row["lists"] == "full" else f"{row['candidates']:.1f}")
-        gain = 1 if row["lists"] == "full" else np.median(row["speedup"]["batches"])
-        assert float(line["in batches"].split()[0]) == pytest.approx(gain, rel=0.01)
+        assert (line["BLEU"], line["TER"]) == (f"{row['bleu']:.1f}", f"{row['ter']:.1f}")
+        full = row["lists"] == "full"
+        assert line["candidates"] == (str(row["vocabulary"]) if full else f"{row['candidates']:.1f}")
+        assert float(line["in batches"].split()[0]) == pytest.approx(np.median(row["speedup"]["batches"]), rel=0.01)
+        assert (line["against full"] == "-") == full
 
 
 def test_differences_are_those_of_the_translations_kept(done, text):
@@ -84,17 +94,18 @@ def test_differences_are_those_of_the_translations_kept(done, text):
     references = open(text[text.index("--test-trg") + 1]).read().splitlines()
     rows = record(done[0], "deen-table")["rows"]
     full = (done[0] / "translations" / "words.test.full.UNK-replaced.txt").read_text().splitlines()
-    assert bleu(full, references) == pytest.approx(rows[13]["bleu"])
-    for row in rows[14:18]:
+    assert bleu(full, references) == pytest.approx(rows[10]["bleu"])
+    for row in rows[11:15]:
         path = done[0] / "translations" / f"words.test.scratch-{row['n']}.UNK-replaced.txt"
         value, low, high = row["against_full"]
-        assert value == pytest.approx(bleu(path.read_text().splitlines(), references) - rows[13]["bleu"])
-        assert value == pytest.approx(row["bleu"] - rows[13]["bleu"]) and low <= value <= high
+        assert value == pytest.approx(bleu(path.read_text().splitlines(), references) - rows[10]["bleu"])
+        assert value == pytest.approx(row["bleu"] - rows[10]["bleu"]) and low <= value <= high
 
 
 def test_the_other_exhibits(done):
     directory, _ = done
-    assert [row["epoch"] for row in record(directory, "epochs-figure")["rows"]] == [1, 2]
+    shown = [(row["epoch"], row["n"]) for row in record(directory, "epochs-figure")["rows"]]
+    assert shown == [(epoch, n) for epoch in (1, 2) for n in (20, 50, 100, 200)]
     without, *thresholds = record(directory, "threshold-table")["rows"]
     assert without["threshold"] is None and without["dev"]["list"] is None
     cells = [row["cells"] for row in thresholds]
@@ -111,8 +122,11 @@ def test_finished_work_is_not_done_again(done, text, monkeypatch):
     def never(*arguments):
         raise AssertionError("measured again")
 
-    parts = ("quality", "decoding_seconds", "audited", "update_words_per_second")
-    for module, names in ((lab, ("train", "learn_attention")), (exhibits, parts)):
+    for module, names in (
+        (lab, ("train", "word_dictionary")), (count_sources, ("learn_attention", "frozen_attention", "train_table")),
+        (comparing, ("quality",)), (list_tables, ("decoding_seconds", "unknown_share")), (exhibits, ("audited",)),
+        (dynamic_table, ("update_words_per_second",)),
+    ):  # fmt: skip
         for name in names:
             monkeypatch.setattr(module, name, never)
     result = run_cli("reproduce", "all", *text, *SMALL, "-o", done[0])
@@ -170,7 +184,7 @@ def test_a_model_of_other_settings_is_noticed(text, tmp_path, monkeypatch):
 
 def test_speed_is_measured_again_for_other_repeats(done, text, monkeypatch):
     """Nothing else is."""
-    for module, name in ((lab, "train"), (exhibits, "quality")):
+    for module, name in ((lab, "train"), (comparing, "quality")):
         monkeypatch.setattr(module, name, None)
     other = done[0] / "one"
     result = run_cli("reproduce", "deen-table", *text, *SMALL, "--repeats", 1, "-o", done[0], "--results", other)
@@ -224,10 +238,12 @@ def test_from_english_to_german(text, tmp_path, monkeypatch):
     result = run_cli("reproduce", "iten-table", *SMALL, "-o", tmp_path)
     assert result.code == 0, result.err
     rows = record(tmp_path, "iten-table")["rows"]
-    assert [row["model"] for row in rows] == ["reversed"] * 13
+    assert [(row["lists"], row["n"]) for row in rows] == [("full", None), *paper.LISTS]
+    assert {row["model"] for row in rows} == {"reversed"}
     settings = json.loads((tmp_path / "models" / "reversed" / "config.json").read_text())["settings"]
     assert settings["src"].endswith("train.en") and settings["test_trg"].endswith("test.de")
-    assert all(line.endswith("\t-\t-") for line in (tmp_path / "iten-table.tsv").read_text().splitlines()[1:])
+    lines = tsv(tmp_path, "iten-table")
+    assert [lines[0]["paper: candidates"], lines[3]["paper: BLEU"], lines[9]["paper: BLEU"]] == ["33,497", "29.6", "-"]
 
 
 @pytest.mark.parametrize("option", ["--", "--dev-", "--test-"])

@@ -10,6 +10,7 @@ from ...search.fast import FastEngine
 from ...search.translate import Translator
 from ...text.batches import epoch_order
 from ...text.parallel import encode_pairs
+from ...text.vocab import UNK
 from ...threads import threads, tuned
 from ...train.dynamic import BatchWords, EpochWords
 from ...train.updates import Updater
@@ -38,6 +39,15 @@ def quality(model, split, selector, n_threads, replacer=None):
         "candidates": float(np.mean([t.list_size / len(t.src_units) for t in real])),
     }
     return {**result, **(sizes if selector else {"list": None, "candidates": None})}
+
+
+def unknown_share(split, model):
+    """{"src", "trg"}: % of the words and punctuation marks of a text that the vocabularies lack."""
+    found = {}
+    for key, side, lines in (("src", model.src, split.src), ("trg", model.trg, split.trg)):
+        ids = [i for line in lines for i in side.ids(line)]
+        found[key] = 100 * ids.count(UNK) / max(len(ids), 1)
+    return found
 
 
 def decoding_seconds(model, lines, selectors, repeats, n_threads, replacer=None):
