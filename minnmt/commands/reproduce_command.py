@@ -23,7 +23,10 @@ from .options import (
 )
 from .train_command import check_text_options
 
-NAMES = ("deen-table", "epochs-figure", "threshold-table", "iten-table", "dynamic-table", "lists-table", "all")
+NAMES = (
+    "deen-table", "epochs-figure", "threshold-table", "iten-table", "dynamic-table", "lists-table", "aligner-table",
+    "claims-table", "all",
+)  # fmt: skip
 SETTINGS = (
     "vocab_size", "max_train_length", "embedding", "hidden", "dropout", "batch_size", "learning_rate", "precision",
     "epoch_pairs", "patience", "halve_after", "dynamic_vocab", "seed",
@@ -77,6 +80,8 @@ def reproduce(context, names, output, results, models, also, units, max_minutes,
       iten-table       Table 3: another language pair (embedded corpus: English to German)
       dynamic-table    training with a softmax over lists, which the paper proposes
       lists-table      lists from attention, aligners, co-occurrence, frequency and chance
+      aligner-table    the candidates of attention beside those of fast_align, by part and frequency, with examples
+      claims-table     what the paper says, what we find, and why: speed, n, epochs, thresholds, fast_align
       all              every one of them; with a text of your own, all but iten-table, and with --model all but
                        dynamic-table, too, which trains, unless --max-minutes says for how long
 

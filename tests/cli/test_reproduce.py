@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from minnmt.commands.reproduce_command import NAMES
-from minnmt.lab.reproduce import comparing, count_sources, dynamic_table, exhibits, list_tables, paper
+from minnmt.lab.reproduce import (
+    aligner_table,
+    claims_table,
+    comparing,
+    count_sources,
+    dynamic_table,
+    exhibits,
+    list_tables,
+    paper,
+)
 from minnmt.lab.reproduce import laboratory as lab
 from minnmt.report.scores import bleu
 from tests.conftest import run_cli, write_toy_text
@@ -45,7 +54,7 @@ def test_every_exhibit_is_written(done):
     for name, endings in FILES.items():
         for ending in endings:
             assert (directory / (name + ending)).exists() == (name != "iten-table"), name + ending
-    assert result.out.count("== ") == len(FILES) - 1
+    assert sum(f"== {name}: " in result.out for name in FILES) == len(FILES) - 1
     assert (directory / "epochs-figure.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -56,7 +65,8 @@ def test_tables_hold_together(done):
         lines = (directory / f"{name}.tsv").read_text().splitlines()
         assert len(lines) == len(found["rows"]) + 1 and len({line.count("\t") for line in lines}) == 1
         text = (directory / f"{name}.md").read_text()
-        assert sum(line.startswith("| ") for line in text.splitlines()) == len(lines) + 1
+        n_more = sum(len(table["rows"]) + 2 for table in found.get("more", ()))
+        assert sum(line.startswith("| ") for line in text.splitlines()) == len(lines) + 1 + n_more
         assert "python cli.py" in text and found["machines"][0]["numpy"] and found["settings"]["hidden"] == 16
         assert "/" not in found["settings"]["src"]  # names of texts, not places on a machine
 
@@ -125,13 +135,14 @@ def test_finished_work_is_not_done_again(done, text, monkeypatch):
     for module, names in (
         (lab, ("train", "word_dictionary")), (count_sources, ("learn_attention", "frozen_attention", "train_table")),
         (comparing, ("quality",)), (list_tables, ("decoding_seconds", "unknown_share")), (exhibits, ("audited",)),
-        (dynamic_table, ("update_words_per_second",)),
+        (dynamic_table, ("update_words_per_second",)), (aligner_table, ("compare",)),
+        (claims_table, ("bleu_difference",)),
     ):  # fmt: skip
         for name in names:
             monkeypatch.setattr(module, name, never)
     result = run_cli("reproduce", "all", *text, *SMALL, "-o", done[0])
     assert result.code == 0, result.err
-    assert result.out.count("== ") == len(FILES) - 1
+    assert sum(f"== {name}: " in result.out for name in FILES) == len(FILES) - 1
 
 
 def interrupt_validation(monkeypatch, number):
@@ -289,3 +300,46 @@ def test_refused(arguments, message, tmp_path):
     result = run_cli("reproduce", *arguments, "-o", tmp_path / "lab")
     assert result.code == 2 and message in result.err
     assert not (tmp_path / "lab").exists()
+
+
+def test_claims_are_filled_from_the_other_exhibits(done):
+    directory, _ = done
+    claims = record(directory, "claims-table")["rows"]
+    assert len(claims) == 8
+    lines = tsv(directory, "claims-table")
+    assert {line["holds"] for line in lines} <= {"yes", "no"}
+    tables = {(row["units"], row["lists"], row["n"]): row for row in record(directory, "deen-table")["rows"]}
+    enough = next(claim for claim in claims if "suffice:" in claim["says"])
+    assert enough["record"]["differences"]["words"] == tables["words", "scratch", 100]["against_full"]
+    assert enough["paper"] == "BPE -0.10; words +0.29"
+    shorter = next(claim for claim in claims if "fewer candidates" in claim["says"])
+    ours = [tables["bpe", source, 100]["candidates"] for source in ("scratch", "continued", "fastalign")]
+    assert shorter["record"]["candidates"]["bpe"] == ours and "43.0, 38.6, 42.3" in shorter["paper"]
+
+
+def test_differences_between_two_kinds_of_lists(done, text):
+    references = open(text[text.index("--test-trg") + 1]).read().splitlines()
+    claims = record(done[0], "claims-table")["rows"]
+    aligner = next(claim for claim in claims if "as good as fast_align" in claim["says"])
+    a, b = (
+        (done[0] / "translations" / f"words.test.{source}-100.UNK-replaced.txt").read_text().splitlines()
+        for source in ("scratch", "fastalign")
+    )
+    value, low, high = aligner["record"]["differences"]["words"]
+    assert value == pytest.approx(bleu(a, references) - bleu(b, references)) and low <= value <= high
+
+
+def test_training_with_lists_after_the_same_epochs_and_time(done):
+    rows, lines = record(done[0], "dynamic-table")["rows"], tsv(done[0], "dynamic-table")
+    assert {row["after"]["epochs"]["epoch"] for row in rows} == {2}
+    least = min(row["after"]["epochs"]["seconds"] for row in rows)
+    for row, line in zip(rows, lines, strict=True):
+        reached = row["after"]["time"]
+        assert reached is None or reached["seconds"] <= least
+        assert line["after 2 epochs: perplexity"] == f"{row['after']['epochs']['dev_perplexity']:.2f}"
+    assert any(row["after"]["time"] and row["after"]["time"]["epoch"] == 2 for row in rows)
+
+
+def test_logs_stand_beside_the_tables(done):
+    for name in ("bpe", "words", "batch", "epoch"):
+        assert (done[0] / f"log.{name}.tsv").read_text() == (done[0] / "models" / name / "log.tsv").read_text()

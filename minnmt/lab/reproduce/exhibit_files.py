@@ -48,11 +48,17 @@ def portable(value):
 
 def markdown(table, command, machine):
     """The table with its notes, and the command and the machine that made it."""
-    lines = [f"## {table.title}", "", row_line(table.headings), row_line(["---"] * len(table.headings))]
-    lines += [row_line(row) for row in table.rows]
-    lines += ["", *(note + "\n" for note in table.notes), "Made by", "", "```", command, "```", ""]
+    lines = [f"## {table.title}", "", *grid(table), ""]
+    for part in table.more:
+        lines += [f"**{part.title}**", "", *grid(part), ""]
+    lines += [*(note + "\n" for note in table.notes), "Made by", "", "```", command, "```", ""]
     lines += [machine_line(machine), ""]
     return "\n".join(lines)
+
+
+def grid(table):
+    """Headings and rows."""
+    return [row_line(table.headings), row_line(["---"] * len(table.headings)), *map(row_line, table.rows)]
 
 
 def machine_line(machine):

@@ -11,8 +11,8 @@ SOURCES = {
     "full": "none: all words", "scratch": "training", "continued": "one more epoch", "fastalign": "fast_align",
 }  # fmt: skip
 COLUMNS = (
-    "units", "lists from", "n", "speedup", "paper: speedup", "in batches", "candidates", "paper: candidates",
-    "% of words", "BLEU", "paper: BLEU", "against full", "TER", "paper: TER",
+    "units", "lists from", "n", "speedup", "paper: speedup", "in batches", "in float32", "candidates",
+    "paper: candidates", "% of words", "BLEU", "paper: BLEU", "against full", "TER", "paper: TER",
 )  # fmt: skip
 PAPERS = {
     "deen": "The paper's: newstest2015 of WMT, {bpe:,} BPE units and {words:,} words, embedding 620, 1,000 cells.",
@@ -39,10 +39,10 @@ def lists_exhibit(lab, section, title, models, pair):
     n_sentences = len(speed_lines(lab, next(iter(models))))
     more = [f"{test}: {column}" for test in lab.also for column in ("BLEU", "against full", "TER")]
     notes = (
-        f"Speedup: time of full decoding / time with lists, one sentence at a time and up to {BATCH} at a time; "
-        f"{n_sentences} test sentences, beam 5, {lab.settings.threads} threads, products in {fastest_precision()}, "
-        f"medians of {lab.repeats} runs in turns, with quartiles. Scores are of float32. Candidates: words of "
-        "a list / source units, the mean of the sentences.",
+        f"Speedup: time of full decoding / time with lists, one sentence at a time, products in {fastest_precision()}; "
+        f"in batches: up to {BATCH} at a time; in float32: one at a time. {n_sentences} test sentences, beam 5, "
+        f"{lab.settings.threads} threads, medians of {lab.repeats} runs in turns, with quartiles. Scores are of "
+        "float32. Candidates: words of a list / source units, the mean of the sentences.",
         AGAINST_FULL,
         PAPERS[pair].format(bpe=vocabulary(BPE, pair), words=vocabulary(WORDS)),
     )
@@ -85,6 +85,7 @@ def list_cells(record, paper):
     ours = {
         "units": f"{record['model']}, {V:,}", "lists from": SOURCES[record["lists"]], "n": record["n"] or "-",
         "speedup": "1" if full else spread(gains["alone"]), "in batches": "1" if full else spread(gains["batches"]),
+        "in float32": "1" if full else spread(gains["float32"]),
         "candidates": f"{V:,}" if full else f"{record['candidates']:.1f}",
         "% of words": "100" if full else f"{100 * record['list'] / V:.2g}",
         "BLEU": score(record["bleu"]), "against full": against_full(record), "TER": score(record["ter"]),
