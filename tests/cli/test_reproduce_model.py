@@ -162,6 +162,25 @@ def test_a_model_that_went_on_training_is_noticed(runs, tmp_path):
     assert result.code == 2 and "the models given" in result.err
 
 
+def test_training_with_lists_beside_a_model_given(runs, tmp_path):
+    """The given model is the one without lists; the others have its settings, and train for so many minutes."""
+    options = ["--model", runs / "words", "--max-minutes", 5, *MEASURING, "-o", tmp_path]
+    result = run_cli("reproduce", "dynamic-table", *options)
+    assert result.code == 0, result.err
+    configs = {path.parent.name: json.loads(path.read_text()) for path in tmp_path.glob("models/*/config.json")}
+    assert set(configs) == {"batch", "epoch"}
+    for name, config in configs.items():
+        s = config["settings"]
+        assert (s["bpe"], s["vocab_size"], s["dynamic_vocab"], s["dynamic_lists"]) == (0, 8, 100, name)
+    rows = record(tmp_path, "dynamic-table")["rows"]
+    assert [row["lists"] for row in rows] == ["off", "batch", "epoch"] and rows[0]["against_none"] is None
+    for row in rows[1:]:
+        value, low, high = row["against_none"]
+        assert value == pytest.approx(row["full"]["bleu"] - rows[0]["full"]["bleu"]) and low <= value <= high
+    result = run_cli("reproduce", "dynamic-table", *options, "--max-minutes", 6)
+    assert result.code == 2 and "--max-minutes" in result.err
+
+
 def test_a_training_that_was_killed_goes_on(text, tmp_path, monkeypatch):
     """Without a Ctrl-C that could save anything: the last checkpoint is taken up."""
     units = ["--units", "bpe", "--bpe", 12, *TRAINING, *MEASURING]
@@ -185,6 +204,7 @@ def test_a_training_that_was_killed_goes_on(text, tmp_path, monkeypatch):
         (["--model", "{bpe}", "--src", "x", "--trg", "x"], "--src does not go with --model"),
         (["--model", "words={bpe}"], "is a model of bpe"),
         (["--model", "{bpe}", "--model", "{bpe}"], "one model of bpe only"),
+        (["dynamic-table", "--model", "{bpe}"], "--max-minutes"),
         (["--model", "{bpe}", "--test-src", "x"], "--test-src needs --test-trg"),
         (["--also-test", "x"], "NAME=SRC,TRG"),
         (["--also-test", "test=a,b"], "NAME=SRC,TRG"),

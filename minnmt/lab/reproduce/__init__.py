@@ -37,6 +37,8 @@ def chosen_exhibits(names, settings, given=False, max_minutes=None):
         without = ["iten-table"] if settings.src else []
         without += ["dynamic-table"] if given and not max_minutes else []
         names = [name for name in EXHIBITS if name not in without]
+    if "dynamic-table" in names and given and not max_minutes:
+        raise UsageError("dynamic-table trains two more models with the settings of --model: limit it by --max-minutes")
     if settings.epochs < 2 and (settings.dynamic_vocab or "dynamic-table" in names):
         raise UsageError("training with lists needs --epochs 2 or more: they come from the counts of an earlier epoch")
     return [name for name in EXHIBITS if name in names]

@@ -78,6 +78,8 @@ class Lab(CountSources):
         for name, paths in self.also.items():
             if self.found.setdefault(f"text of {name}", checksums(paths)) != checksums(paths):
                 raise UsageError(f"{name} was another test set in {self.directory}: give this one another name")
+        if self.max_minutes and self.found.setdefault("minutes of training", self.max_minutes) != self.max_minutes:
+            raise UsageError(f"{self.directory} holds models of other --max-minutes: choose another directory with -o")
         self.save()  # even with nothing in it: the next start with other settings is noticed
         self.models = {}
 
@@ -153,6 +155,7 @@ class Lab(CountSources):
         if name == WORDS:
             return replace(s, bpe=0)
         if name in ("off", "batch", "epoch"):
+            s = replace(self.variant(self.main), align_from_epoch=1)
             lists = name if name != "off" else s.dynamic_lists
             return replace(s, dynamic_vocab=0 if name == "off" else TOPN, dynamic_lists=lists)
         if name == "reversed":
