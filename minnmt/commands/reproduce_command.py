@@ -144,12 +144,12 @@ def given_models(models, options, context):
             raise UsageError(f"--{name.replace('_', '-')} does not go with --model: the model has its own settings")
     texts, given = other_texts(options), {}
     for text in models:
-        name, _, path = text.rpartition("=")
+        name, path = re.fullmatch(r"(?:(bpe|words)=)?(.*)", text, re.DOTALL).groups()
         config, _, _ = load_text_side(path)
         settings = Settings.from_config(config)
         kind = "bpe" if settings.bpe else "words"
-        if name not in ("", kind):
-            raise UsageError(f"--model {text}: {path} is a model of {kind}, so its name is {kind}")
+        if name not in (None, kind):
+            raise UsageError(f"--model {text}: this is a model of {kind}, so it must be {kind}={path}")
         if kind in given:
             raise UsageError(f"--model {text}: there can be one model of {kind} only")
         try:

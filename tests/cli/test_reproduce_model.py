@@ -202,7 +202,7 @@ def test_a_training_that_was_killed_goes_on(text, tmp_path, monkeypatch):
     [
         (["--model", "{bpe}", "--hidden", "20"], "--hidden does not go with --model"),
         (["--model", "{bpe}", "--src", "x", "--trg", "x"], "--src does not go with --model"),
-        (["--model", "words={bpe}"], "is a model of bpe"),
+        (["--model", "words={bpe}"], "this is a model of bpe"),
         (["--model", "{bpe}", "--model", "{bpe}"], "one model of bpe only"),
         (["dynamic-table", "--model", "{bpe}"], "--max-minutes"),
         (["--model", "{bpe}", "--test-src", "x"], "--test-src needs --test-trg"),
