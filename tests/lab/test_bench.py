@@ -16,7 +16,7 @@ from minnmt.lab.bench.variants import Task, Variant, decoder
 from minnmt.lab.bench.yardstick import NEVER, Limits, make_network, random_lists, random_sentences, with_words
 from minnmt.lab.tables import Table, format_table
 from minnmt.lab.timing import calls_for, interleave, number, spread
-from minnmt.nn.functions import has_bf16
+from minnmt.nn.bf16 import has_bf16
 from minnmt.search import fast, stages
 from minnmt.search.cost import Shape, decoding_cost
 from minnmt.search.packed import pack, product

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.network import network_forward
 from ...model.parameters import map_arrays
-from ...nn.functions import has_bf16
+from ...nn.bf16 import has_bf16
 from ...text.batches import make_batch
 from ...text.vocab import EOS, UNK
 from ...threads import threads, tuned
