@@ -2,7 +2,7 @@
 
 import pytest
 
-from minnmt.lab.reproduce.claims_table import alike, each, words
+from minnmt.lab.reproduce.claims_table import alike, each, no_worse, words
 from minnmt.report.scores import Difference
 from minnmt.search.cost import Shape, computed_rest, gain, rest_in_words
 
@@ -26,6 +26,11 @@ def test_the_papers_network_has_a_larger_rest_than_a_small_one():
 def test_alike():
     assert alike(Difference(-0.15, -0.3, -0.1)) and alike(Difference(0.5, -0.1, 1.1))
     assert not alike(Difference(-0.5, -0.9, -0.1)) and not alike(Difference(0.5, 0.1, 0.9))
+
+
+def test_what_is_better_is_no_worse():
+    assert no_worse(Difference(1.0, 0.5, 1.5)) and no_worse(Difference(-0.5, -1.1, 0.1))
+    assert not no_worse(Difference(-0.5, -0.9, -0.1))
 
 
 def test_texts():

@@ -39,9 +39,9 @@ def claims_table(lab):
         ("the paper says", "its numbers", "we find", "holds", "why"),
         (
             "Differences are in BLEU on the test text (early epochs: dev), with the interval of 95 % of a paired "
-            f"bootstrap; one of at most {APART}, or whose interval contains 0, counts as none. Speed: medians with "
-            f"quartiles of {lab.repeats} runs, and the claim holds if one engine reaches the paper's gain. Share of "
-            "lists: words in both / words in either, mean of the test sentences.",
+            f"bootstrap; one of at most {APART}, or whose interval contains 0, counts as none, and what is as good may also "
+            f"be better. Speed: medians with quartiles of {lab.repeats} runs; the claim holds if one engine reaches the "
+            "paper's gain. Share of lists: words in both / words in either, mean of the test sentences.",
         ),
     )  # fmt: skip
     rows = {(row["units"], row["lists"], row["n"]): row for row in deen_table(lab).records}
@@ -116,7 +116,7 @@ def enough_claim(lab, rows):
     return Claim(
         f"{TOPN} candidates per source word suffice: no loss against all words",
         paper_differences(lab, ("scratch", TOPN), ("full", None)), each(differences),
-        all(d.value >= -APART or d.high >= 0 for d in differences.values()),
+        all(map(no_worse, differences.values())),
         "Translations that are the same as with all words: " + each({u: f"{100 * s:.0f} %" for u, s in same.items()}),
         {"differences": differences, "identical": same},
     )  # fmt: skip
@@ -135,11 +135,11 @@ def aligner_claim(lab, rows):
 
 
 def lists_claim(lab, says, ours, theirs, text):
-    """Two kinds of lists do the same for BLEU."""
+    """Our kind of lists does as much for BLEU as theirs, or more."""
     differences = {units: difference(lab, units, ours, theirs) for units in lab.units}
     shared = {units: share_of_lists(lab, units, ours, theirs) for units in lab.units}
     return Claim(
-        says, paper_differences(lab, ours, theirs), each(differences), all(map(alike, differences.values())),
+        says, paper_differences(lab, ours, theirs), each(differences), all(map(no_worse, differences.values())),
         f"Share of the lists {text} that is the same: " + each({u: f"{100 * s:.0f} %" for u, s in shared.items()}),
         {"differences": differences, "shared": shared},
     )  # fmt: skip
@@ -215,6 +215,11 @@ def each(texts):
 def alike(found):
     """Is a Difference as good as none?"""
     return abs(found.value) <= APART or found.low <= 0 <= found.high
+
+
+def no_worse(found):
+    """Is a Difference as good as none, or in favour of the first?"""
+    return alike(found) or found.value > 0
 
 
 def lines_of(lab, name, lists, which):

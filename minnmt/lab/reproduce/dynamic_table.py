@@ -48,7 +48,8 @@ def notes(lab):
         f"Words/s: target words of the same {UPDATES} updates in turns, choosing their words included, medians and "
         f"quartiles of {lab.repeats} runs. The first epoch of every model has all words. Perplexity is that of the "
         "full softmax, on dev, and BLEU that of greedy search on dev, as in training: after the same epochs, after the "
-        "same time of training and validation (the last epoch that was complete by then), and of the best epoch.",
+        "same time of training and validation (the last epoch that was complete by then; by the clock, so that other "
+        "work on the machine counts), and of the best epoch.",
         f"Test BLEU is of beam 5, with all words and with lists of {TOPN}. Against none: what training with lists "
         "changes in it, decoding with all words; against full: what lists in decoding change; both with the interval "
         "of 95 % of a paired bootstrap.",
