@@ -36,10 +36,10 @@ def continued_counts(updater, attention, learning_rate, status, ranks=ALONE):
     return nll / n_words
 
 
-def frozen_counts(params, src, trg, settings, attention, status, ranks=ALONE):
-    """One pass over the pairs, forward only and without the softmax, counting into `attention` (of rank 0).
+def frozen_counts(params, src, trg, settings, accumulators, status, ranks=ALONE):
+    """One pass over the pairs, forward only and without the softmax, counting into Accumulators of any thresholds.
 
-    Ranks take turns with batches, and what they find is added up in the order of batches.
+    Ranks take turns with batches, and what they find is added up by rank 0 in the order of batches.
     """
     batches = list(numbers_by_length(src, trg, settings.batch_size))
     status.start_epoch(1, 1, len(batches))
@@ -56,6 +56,8 @@ def frozen_counts(params, src, trg, settings, attention, status, ranks=ALONE):
     with threads(settings.threads) as map:
         for start in range(0, len(batches), window):
             some = batches[start : start + window]
-            attention.add_all(map(work, [some[i] for i in ranks.part(len(some))]), ranks)
+            found = map(work, [some[i] for i in ranks.part(len(some))])
+            for attention in accumulators:
+                attention.add_all(found, ranks)
             for chosen in some:
                 status.update(None, sum(len(trg[i]) + 1 for i in chosen))
