@@ -77,6 +77,11 @@ def main():
         fail("not enough memory: try a smaller --batch-size", 1)
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}", 1)
+    except Exception as error:
+        if type(error).__module__ != "mpi4py.MPI":
+            raise
+        time.sleep(3)  # another rank has died; its guard will say so and end this one
+        fail(f"another rank does not answer: {error}", 1)
 
 
 def interrupt(number, frame):
