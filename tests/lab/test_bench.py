@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from minnmt.compiled import reading_mode
-from minnmt.lab.bench import MEASURES, SIZES, bench_record, run_benchmarks
+from minnmt.lab.bench import MEASURES, SIZES, bench_record, mpi_speed, run_benchmarks
 from minnmt.lab.bench import kernel_speed as kernel_bench
 from minnmt.lab.bench import limits as machine_bench
 from minnmt.lab.bench.decode_speed import variants
 from minnmt.lab.bench.kernel_cases import Maker
-from minnmt.lab.bench.train_speed import random_pairs
+from minnmt.lab.bench.train_speed import BATCH_LIST, FULL, random_pairs
 from minnmt.lab.bench.variants import Task, Variant, decoder
-from minnmt.lab.bench.yardstick import NEVER, Limits, make_network, random_lists, random_sentences, with_words
+from minnmt.lab.bench.yardstick import NEVER, Bench, Limits, make_network, random_lists, random_sentences, with_words
 from minnmt.lab.tables import Table, format_table
 from minnmt.lab.timing import calls_for, interleave, number, spread
 from minnmt.nn.bf16 import has_bf16
@@ -155,9 +155,31 @@ def test_kernels_can_be_called_again_and_again_with_the_same_arguments():
             assert array.dtype.kind != "f" or np.isfinite(array).all(), case.kernel.__name__
 
 
+def test_a_plan_for_many_machines(monkeypatch):
+    """What is calculated from the jobs of ranks, whose own test is tests/test_ranks.py."""
+    part = {"alone": [2.0], "seconds": [2.5], "exchange": [0.4], "waiting": [0.1], "bytes": 8e6, "same_bits": True}
+    jobs = []
+
+    def run_ranks(n, *arguments):
+        jobs.append((n, arguments[0]))
+        return {softmax: part for softmax in (FULL, BATCH_LIST)}
+
+    monkeypatch.setattr(mpi_speed, "run_ranks", run_ranks)
+    updates, crowds, full, lists = mpi_speed.measure_mpi(Bench(SIZES["small"], ["mpi"], 1, 2))
+    assert jobs == [(2, "small"), (4, "small"), (8, "small")]
+    assert updates.rows[0][3].startswith("0.8 ") and {row[-1] for row in updates.rows + crowds.rows} == {"yes"}
+    for table in (full, lists):
+        for row in table.records:
+            slow, _, fast = (row["plans"][link] for link in (10, 25, 100))
+            assert slow[1] < fast[1] < 2 / 2.5 and slow[0] < fast[0] and slow[2] > fast[2]
+            words = row["machines"] * 80 * 25 / (2.5 + row["bytes"] * 8 / 10e9)
+            assert slow[0] == pytest.approx(words) and slow[2] == pytest.approx(3.9e6 * 25 / words / 3600)
+    assert all(a["bytes"] >= b["bytes"] for a, b in zip(full.records, lists.records))
+
+
 def test_all_sections(tiny):
     found = measure(["growth", "kernels", "count", "train", "decode"])
-    assert list(found) == ["machine", *MEASURES]
+    assert list(found) == ["machine", *(name for name in MEASURES if name != "mpi")]
     assert {(row["limit"], row["threads"]) for row in found["machine"][0].records} == {
         (limit, n) for limit in ("sgemm", "memory read", "int8", *["bf16"] * has_bf16()) for n in (1, 2)
     }
