@@ -134,7 +134,7 @@ class Settings:
     )  # fmt: skip
     precision: str = choice(
         "bf16", "bf16: products rounded to bfloat16 where the processor has an instruction for it (AVX-512 BF16); "
-        "elsewhere float32 takes its place.", "bf16", "float32",
+        "elsewhere, and in reading mode, float32 takes its place.", "bf16", "float32",
     )  # fmt: skip
     epochs: int = whole(12, "Passes over the training text.", least=1)
     epoch_pairs: int = whole(

@@ -117,6 +117,7 @@ class Updater:
     def __init__(self, params, src, trg, settings, adam=None, map=map, owned=None):
         self.params, self.src, self.trg, self.settings, self.map = params, src, trg, settings, quiet(map)
         self.adam = adam or Adam.for_parameters(params)
+        self.can_round = has_bf16()
         self.words = None  # what chooses the words of the softmax (minnmt/train/dynamic.py); None for all words
         self.owned, self.n_shares = owned, settings.shares or settings.threads
         self.idle = []  # Gradients that wait for a share
@@ -199,7 +200,7 @@ class Updater:
 
     def products(self):
         """Within it, products have the precision of the settings; yields what packs the weights, or None."""
-        if self.settings.precision == "bf16" and has_bf16():
+        if self.settings.precision == "bf16" and self.can_round:
             return bf16_products(array for _, array in named_arrays(self.params))
         return contextlib.nullcontext()
 
