@@ -78,10 +78,19 @@ def main():
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}", 1)
     except Exception as error:
+        if from_interrupt(error):
+            fail("interrupted", 130)
         if type(error).__module__ != "mpi4py.MPI":
             raise
         time.sleep(3)  # another rank has died; its guard will say so and end this one
         fail(f"another rank does not answer: {error}", 1)
+
+
+def from_interrupt(error):
+    """Did an interruption become this error on its way? It does inside Numba, while a kernel is loaded."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def interrupt(number, frame):

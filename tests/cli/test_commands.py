@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import cli
 from tests.conftest import TINY, run_cli, write_toy_text
 
 CLI = Path(__file__).parents[2] / "cli.py"
@@ -96,3 +97,16 @@ def test_a_time_limit_that_has_passed_already_is_a_pause_not_an_error(tmp_path):
     text = write_toy_text(tmp_path, n_train=24, n_dev=3)
     result = run_cli("train", *text, "-o", tmp_path / "run", *TINY, "--bpe", 0, "--max-minutes", 1e-9)
     assert result.code == 0 and "--resume" in result.err
+
+
+def test_an_interruption_that_became_another_error_is_still_one(monkeypatch, capsys):
+    def swallow(**_):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise SystemError("returned a result with an exception set")  # noqa: B904 as Numba has it
+
+    monkeypatch.setattr(cli.cli, "main", swallow)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130 and "interrupted" in capsys.readouterr().err

@@ -105,5 +105,5 @@ def test_a_polite_kill_ends_with_130_wherever_it_comes(tmp_path):
             break
     process.send_signal(signal.SIGTERM)
     said = process.stderr.read()
-    assert process.wait(timeout=30) == 130 and "interrupted" in said and "Traceback" not in said
+    assert process.wait(timeout=30) == 130 and "interrupted" in said and "Traceback" not in said, said
     assert os.listdir(tmp_path) == ["text"]
