@@ -78,6 +78,8 @@ def main():
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}", 1)
     except Exception as error:
+        if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
+            fail("interrupted", 130)  # a signal in the moment in which Numba calls a kernel
         if type(error).__module__ != "mpi4py.MPI":
             raise
         time.sleep(3)  # another rank has died; its guard will say so and end this one
