@@ -83,6 +83,7 @@ class Limits(NamedTuple):
     flops: dict  # {threads: operations a second of matrix products in float32}
     bytes: dict  # {threads: bytes a second read from memory}
     int8: dict  # {threads: operations a second in 8 bits}
+    bf16: dict | None = None  # {threads: operations a second of matrix products in bfloat16}
 
     def least_seconds(self, flops, nbytes, n_threads=1, precision="float32"):
         """The roofline: no faster than the products allow, nor than memory does."""

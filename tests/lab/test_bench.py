@@ -159,7 +159,7 @@ def test_all_sections(tiny):
     found = measure(["growth", "kernels", "count", "train", "decode"])
     assert list(found) == ["machine", *MEASURES]
     assert {(row["limit"], row["threads"]) for row in found["machine"][0].records} == {
-        (limit, n) for limit in ("sgemm", "memory read", "int8") for n in (1, 2)
+        (limit, n) for limit in ("sgemm", "memory read", "int8", *["bf16"] * has_bf16()) for n in (1, 2)
     }
     variants, loaded, others = found["decode"]
     assert [table.records[0]["vocabulary"] for table in (variants, others)] == [1500, 1600]
