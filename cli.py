@@ -3,10 +3,11 @@
 import os
 import signal
 import sys
+import time
 
 import click
 
-from minnmt import __version__, errors
+from minnmt import __version__, errors, guard
 from minnmt.commands.align_command import align
 from minnmt.commands.audit_command import audit
 from minnmt.commands.bench_command import bench
@@ -54,12 +55,17 @@ def main():
     signal.signal(signal.SIGTERM, interrupt)
     kernels.on_compile = say_once("compiling kernels for this machine; the next start finds them ready ...")
     try:
+        if guard.n_ranks() > 1:
+            from minnmt import ranks
+
+            ranks.begin(sys.argv[1:])
         cli.main(standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.ClickException as error:
+        let_first_rank_speak()
         error.show()
-        sys.exit(error.exit_code)
+        leave(error.exit_code)
     except UserError as error:
         fail(str(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -71,6 +77,11 @@ def main():
         fail("not enough memory: try a smaller --batch-size", 1)
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}", 1)
+    except Exception as error:
+        if type(error).__module__ != "mpi4py.MPI":
+            raise
+        time.sleep(3)  # another rank has died; its guard will say so and end this one
+        fail(f"another rank does not answer: {error}", 1)
 
 
 def interrupt(number, frame):
@@ -90,7 +101,22 @@ def say_once(message):
 
 
 def fail(message, code):
+    let_first_rank_speak()
     click.echo(f"error: {message}", err=True)
+    leave(code)
+
+
+def let_first_rank_speak():
+    """Of several ranks, most often all have the same to say: what the first says then ends the others."""
+    if guard.rank() > 0:
+        time.sleep(1)
+
+
+def leave(code):
+    """End this process, and with it all other ranks."""
+    if guard.n_ranks() > 1:
+        sys.stderr.flush()
+        guard.abort(code)
     sys.exit(code)
 
 

@@ -4,16 +4,19 @@ import contextlib
 import gzip
 import os
 import select
+import shutil
 import sys
 import time
 import zlib
-from itertools import count
+from itertools import count, islice
+from pathlib import Path
 
 from .errors import UserError
-from .files import atomic_file, decode_text, reason
+from .files import atomic_file, decode_text, lock, reason, sync_directory
 
 MOST_BYTES = 1 << 23  # of a line; to cut one into words takes forty times its size
 PATIENCE = 0.1  # seconds that a line of a pipe waits for others to be translated with
+PARTIAL = ".partial"  # behind the name of a file that is being written
 BAD_LINES = ("stop", "blank", "copy")
 
 
@@ -49,14 +52,15 @@ def byte_lines(file, name):
         yield line
 
 
-def line_chunks(path, size, on_bad_line="stop", warn=None, patience=PATIENCE):
+def line_chunks(path, size, on_bad_line="stop", warn=None, patience=PATIENCE, skip=0):
     """Yields lists of up to `size` lines; those of a pipe wait no more than `patience` seconds for others.
 
-    A line that is not UTF-8 stops the reading, after those before it, or becomes blank or a Copied one.
+    A line that is not UTF-8 stops the reading, after those before it, or becomes blank or a Copied one. The first
+    `skip` lines of a file are left out.
     """
-    name, number = "standard input" if path == "-" else path, 0
+    name, number = "standard input" if path == "-" else path, skip
     can_wait = path == "-" and os.name != "nt"  # there, only sockets can be waited for
-    for chunk in piped_chunks(size, patience) if can_wait else file_chunks(path, size):
+    for chunk in piped_chunks(size, patience) if can_wait else file_chunks(path, size, skip):
         lines = []
         for data in chunk:
             number += 1
@@ -72,12 +76,15 @@ def line_chunks(path, size, on_bad_line="stop", warn=None, patience=PATIENCE):
         yield lines
 
 
-def file_chunks(path, size):
+def file_chunks(path, size, skip=0):
     """Lists of lines; those before a line that cannot be read come first."""
     chunk = []
     with open_bytes(path) as file:
+        lines = byte_lines(file, "standard input" if path == "-" else path)
+        if sum(1 for _ in islice(lines, skip)) < skip:
+            raise UserError(f"{path} has fewer than {skip} lines, which are translated already: it is another text")
         try:
-            for line in byte_lines(file, "standard input" if path == "-" else path):
+            for line in lines:
                 chunk.append(line)
                 if len(chunk) == size:
                     yield chunk
@@ -126,11 +133,77 @@ def line_writer(path):
     """Yields a function that writes lines: to standard output at once, or to a file that appears when all is done."""
     if path == "-":
         yield write_to_stdout
-        return
-    packed = str(path).endswith(".gz")
-    with atomic_file(path) as file:
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else contextlib.nullcontext(file) as target:
-            yield lambda lines: target.write(encoded(lines))
+    elif str(path).endswith(".gz"):
+        with atomic_file(path) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            yield lambda lines: packed.write(encoded(lines))
+    else:
+        with atomic_file(path) as file:
+            yield lambda lines: file.write(encoded(lines))
+
+
+def can_go_on(path):
+    """Can a file that was interrupted be completed later? Not a pipe, and not a packed one."""
+    there = os.path.exists(path)
+    return path != "-" and not str(path).endswith(".gz") and (os.path.isfile(path) or not there)
+
+
+@contextlib.contextmanager
+def resumable_writer(path, resume=False):
+    """Yields a function that writes lines, and how many are there already; the file appears when all is done.
+
+    Until then they are in FILE.partial, which stays if the program is interrupted or killed: with `resume` it goes on
+    behind its last complete line, or that of an incomplete file itself.
+    """
+    target = Path(os.path.realpath(path))
+    partial = target.with_name(target.name + PARTIAL)
+    begun = partial.exists()
+    with as_user_error(path, partial), lock(partial, partial):
+        try:
+            with open(partial, "r+b") as file:
+                if resume and not begun and target.exists():
+                    with open(target, "rb") as old:
+                        shutil.copyfileobj(old, file)
+                n_lines = cut_to_lines(file) if resume else file.truncate(0)
+                yield lambda lines: write_through(file, lines), n_lines
+                os.fsync(file.fileno())
+        except BaseException as error:
+            if isinstance(error, Exception) and not resume or not partial.stat().st_size:
+                partial.unlink()
+            raise
+        if target.exists():
+            shutil.copymode(target, partial)
+        os.replace(partial, target)
+        sync_directory(target.parent)
+
+
+@contextlib.contextmanager
+def as_user_error(path, partial):
+    """What the system has against writing, in a sentence."""
+    try:
+        yield
+    except OSError as error:
+        kept = f"; what was translated is in {partial}" if partial.exists() else ""
+        raise UserError(f"cannot write {path}: {reason(error)}{kept}") from None
+
+
+def write_through(file, lines):
+    """Write lines so that a kill of this process does not lose them."""
+    file.write(encoded(lines))
+    file.flush()
+
+
+def cut_to_lines(file):
+    """Cut an open file behind its last complete line, and go there -> how many lines it has."""
+    n_lines, end, start = 0, 0, 0
+    file.seek(0)
+    while part := file.read(1 << 20):
+        n_lines += part.count(b"\n")
+        if b"\n" in part:
+            end = start + part.rindex(b"\n") + 1
+        start += len(part)
+    file.seek(end)
+    file.truncate()
+    return n_lines
 
 
 def write_to_stdout(lines):

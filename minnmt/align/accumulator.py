@@ -11,6 +11,7 @@ train/. Notebook 06.
 import numpy as np
 
 from ..compiled import compiled
+from ..ranks import ALONE
 from .counts import Counts
 from .sparse import offsets, rows_of
 
@@ -55,8 +56,22 @@ class Accumulator:
 
     def add_attention(self, alphas, batch):
         """alphas (T,S,B), a Batch -> add every weight above the threshold between two real words, eos included."""
+        self._add_links(self.links(alphas, batch))
+
+    def add_all(self, attention, ranks=ALONE):
+        """The same for many (alphas, Batch); of several ranks, in their order, into the first one's matrix.
+
+        The links arrive as they do in one process, and so the matrix is the same to the bit for any number of ranks.
+        """
+        for links in ranks.to_first([self.links(*each) for each in attention]):
+            self._add_links(links)
+
+    def links(self, alphas, batch):
+        """What find_links finds in alphas (T,S,B) of a Batch."""
         assert batch.src_ids.max(initial=0) < self.n_src and batch.trg_ids.max(initial=0) < self.n_trg
-        links = find_links(np.ascontiguousarray(alphas, np.float32), batch, self.threshold)
+        return find_links(np.ascontiguousarray(alphas, np.float32), batch, self.threshold)
+
+    def _add_links(self, links):
         self._links.append(links)
         self._n += len(links[0])
         if self._n >= self.buffer:

@@ -12,7 +12,7 @@ from . import options as opt
 
 ITERATIONS = 5
 *FIRST, LAST = (method.text for method in ALIGNERS.values())
-ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads")
+ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads", "shares")
 
 
 @click.command()
@@ -33,6 +33,7 @@ ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads
 @click.option("--pharaoh", type=opt.FILE, help="With a model: also write word links i-j, a line for each pair.")
 @click.option("--table", type=opt.FILE, help="Without a model: write source, target, ln p(target | source) a line.")
 @click.option("--threads", type=opt.POSITIVE, help="Threads that share the attention's work. [default: as train]")
+@opt.shares_option
 def align(method, src, trg, **options):
     """Learn which target words belong to which source words.
 
@@ -54,7 +55,7 @@ def align(method, src, trg, **options):
     if method not in ITERATING:
         refuse(options, ("iterations",), f"goes with --method {' and '.join(ITERATING)}")
     if options["frozen"]:
-        refuse(options, ("learning_rate", "save_model"), "does not go with --frozen, which changes nothing")
+        refuse(options, ("learning_rate", "save_model", "shares"), "does not go with --frozen, which changes nothing")
     if src and method != "attention" and not (options["directory"] or options["npz"]):
         align_any_text(method, src, trg, options)
     else:
@@ -69,6 +70,10 @@ def refuse(options, names, why):
 
 def align_any_text(method, src, trg, options):
     """No model: links to standard output or a file."""
+    from ..ranks import current
+
+    if current().size > 1:
+        raise UsageError(f"--method {method} does not make use of several ranks: leave out mpiexec")
     from ..files import is_stdout, write_lines
     from ..tasks.aligning import align_text
     from ..train.status import Status
@@ -87,10 +92,17 @@ def align_model(method, src, trg, options):
     """Counts for the lists of a model."""
     from ..files import only_writer, write_lines
     from ..model.npz import save_parameters
+    from ..ranks import current
     from ..tasks import aligning
     from ..threads import tuned
-    from ..train.status import Status
+    from ..train.status import Status, silent_status
 
+    ranks = current()
+    if ranks.size > 1 and method != "attention":
+        raise UsageError(f"--method {method} does not make use of several ranks: leave out mpiexec")
+    if not ranks.is_first:  # its work is what rank 0 sends
+        count_attention(None, None, None, options, silent_status(), ranks)
+        return
     refuse(options, ("table",), "goes without a model; candidates export writes a model's tables")
     status, directory = Status(), opt.directory_from_options(options)
     output = counts_output(method, directory, options)
@@ -102,7 +114,7 @@ def align_model(method, src, trg, options):
     with only_writer(directory) if opt.is_beside(output, directory) else contextlib.nullcontext():
         if method == "attention":
             with tuned(huge=True):
-                counts, lines = count_attention(model, split, directory, options, status), None
+                counts, lines = count_attention(model, split, directory, options, status, ranks), None
         else:
             counts, lines = aligning.align_units(method, model, split, options["iterations"] or ITERATIONS, status)
         counts.save(output)
@@ -116,19 +128,31 @@ def align_model(method, src, trg, options):
     status.line(f"translate with: {decode_command(method, directory, options)}")
 
 
-def count_attention(model, split, directory, options, status):
-    """One epoch over the text, with the settings of the model's training as far as they are known."""
-    from ..tasks.aligning import last_learning_rate, learn_attention
+def count_attention(model, split, directory, options, status, ranks):
+    """One epoch over the text, by all ranks, of which the first gives model and text and gets the counts."""
+    from ..tasks.aligning import learn_attention, share_model
+
+    settings, rate = counting_settings(model, directory, options) if ranks.is_first else (None, None)
+    split, settings, rate = ranks.share((split, settings, rate))
+    model = share_model(model, ranks)
+    settings = opt.with_ranks(settings, ranks, options["threads"], status)
+    return learn_attention(model, split, settings, rate, options["frozen"], status, ranks=ranks)
+
+
+def counting_settings(model, directory, options):
+    """Settings as of the model's training, as far as they are known, and the learning rate."""
+    from ..tasks.aligning import last_learning_rate
     from ..train.settings import Settings
 
     settings = Settings.from_config(model.config) if model.config else Settings()
-    settings = replace(settings, threads=options["threads"] or opt.training_threads(settings.batch_size))
+    n = options["threads"] or opt.training_threads(settings.batch_size)
+    settings = replace(settings, threads=n, shares=options["shares"] or n)
     if options["threshold"] is not None:
         settings = replace(settings, align_threshold=options["threshold"])
     rate = None
     if not options["frozen"]:
         rate = options["learning_rate"] or last_learning_rate(directory, settings)
-    return learn_attention(model, split, settings, rate, options["frozen"], status)
+    return settings, rate
 
 
 def counts_output(method, directory, options):

@@ -4,7 +4,7 @@ import contextlib
 
 import click
 
-from ..errors import UsageError
+from ..errors import UsageError, call
 from . import options as opt
 
 NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
@@ -14,6 +14,10 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
 @opt.model_options
 @click.option("-i", "--input", type=opt.FILE, default="-", help="Text to translate. [default: stdin]")
 @click.option("-o", "--output", type=opt.FILE, default="-", help="Where to write. [default: stdout]")
+@click.option(
+    "--resume", is_flag=True,
+    help="With -i FILE -o FILE: go on after the last complete line of an output that was interrupted.",
+)  # fmt: skip
 @click.option("--topn", type=opt.COUNT, default=0, help="Candidates per source word, if it has so many; 0 = all words.")
 @opt.counts_options
 @click.option(
@@ -66,20 +70,33 @@ def decode(**options):
 
 def run_decode(options):
     """Check the files, then translate, or score the reference."""
-    from ..threads import tuned
+    from ..ranks import current
 
-    inputs = [options["input"], options["reference"], *opt.model_files(options), *opt.counts_files(options)]
-    opt.check_outputs([options["output"], options["alignments"]], inputs)
-    model = opt.model_from_options(options)
-    selector = opt.selector_from_options(options, model)
-    if options["reference"]:
-        score_reference(options, model, selector)
-        return
-    translator = translator_from_options(options, model, selector)
-    with tuned(), opt.profiled(options["profile"]):
-        translate_all(translator, options)
-    if options["profile"]:
-        click.echo(f"engine: {translator.engine_name}", err=True)
+    ranks, translator = current(), None
+    if options["reference"] and ranks.size > 1:
+        raise UsageError("--reference does not make use of several ranks: leave out mpiexec")
+    if options["input"] != "-" and options["output"] != "-":
+        ranks.tell(f"Go on with: {resume_command()}")
+    if ranks.is_first:
+        inputs = [options["input"], options["reference"], *opt.model_files(options), *opt.counts_files(options)]
+        opt.check_outputs([options["output"], options["alignments"]], inputs)
+        model = opt.model_from_options(options)
+        selector = opt.selector_from_options(options, model)
+        if options["reference"]:
+            score_reference(options, model, selector)
+            return
+        translator = translator_from_options(options, model, selector)
+        del model, selector  # with several ranks, what they share takes their place
+    translate_all(translator, options, ranks)
+
+
+def resume_command():
+    """The command that goes on where this one was interrupted."""
+    import shlex
+    import sys
+
+    arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
+    return call(f"{shlex.join(arguments)} --resume")
 
 
 def check_together(options):
@@ -97,6 +114,21 @@ def check_together(options):
         raise UsageError(f"--reference translates nothing: {names} and --n-best do not go with it")
     if options["alignment_format"] and not options["alignments"]:
         raise UsageError("--alignment-format needs --alignments FILE")
+    if options["resume"]:
+        check_resume(options)
+
+
+def check_resume(options):
+    """What can be continued: a plain text of which every line stands for one of the input."""
+    from ..streams import can_go_on
+
+    if options["input"] == "-" or not can_go_on(options["output"]):
+        raise UsageError("--resume needs -i FILE and -o FILE: only a plain file has lines to go on after")
+    for name in ("reference", "alignments", "profile"):
+        if options[name]:
+            raise UsageError(f"--resume goes on with translations alone: leave out --{name}")
+    if options["n_best"] > 1:
+        raise UsageError("--resume needs an output of one line for each line: leave out --n-best")
 
 
 def translator_from_options(options, model, selector):
@@ -115,19 +147,45 @@ def translator_from_options(options, model, selector):
     )
 
 
-def translate_all(translator, options):
-    """From the input to the output; with nothing to read, the test set."""
+def translate_all(translator, options, ranks):
+    """From the input to the output, by all ranks; only rank 0 has a translator yet."""
+    from ..tasks.translating import crew_of, share_translator
+    from ..threads import tuned
+
+    crew = contextlib.nullcontext()
+    if ranks.size > 1:
+        translator = share_translator(translator, ranks, n_threads := ranks.threads(options["threads"]))
+        crew = crew_of(ranks, translator)
+        if ranks.is_first:
+            click.echo(ranks.describe(n_threads), err=True)
+    with tuned(), crew as crew:
+        if ranks.is_first:
+            with opt.profiled(options["profile"]):
+                write_translations(translator, options, crew)
+            if options["profile"]:
+                click.echo(f"engine: {translator.engine_name}", err=True)
+
+
+def write_translations(translator, options, crew):
+    """What the crew translates; with nothing to read, the test set."""
     from ..files import nothing_to_read
     from ..search.output import Output
 
     files = options["output"], options["alignments"], options["alignment_format"] or "pharaoh"
-    with Output(translator, *files) as output:
-        if options["input"] == "-" and nothing_to_read():
-            from ..tasks.validation import decode_test_set
+    try:
+        with Output(translator, *files, options["resume"], crew) as output:
+            if options["input"] == "-" and nothing_to_read():
+                from ..tasks.validation import decode_test_set
 
-            click.echo(decode_test_set(translator.model, output), err=True)
-        else:
-            output.translate_stream(options["input"], options["on_bad_line"])
+                click.echo(decode_test_set(translator.model, output), err=True)
+            else:
+                if output.n_lines:
+                    click.echo(f"going on after line {output.n_lines:,} of {options['output']}", err=True)
+                output.translate_stream(options["input"], options["on_bad_line"])
+    except KeyboardInterrupt:
+        if options["input"] != "-" and output.n_lines and output.can_go_on:
+            click.echo(f"{output.n_lines:,} lines are kept; go on with: {resume_command()}", err=True)
+        raise
     if report := output.list_report():
         click.echo(report, err=True)
 

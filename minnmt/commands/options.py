@@ -3,11 +3,12 @@
 import contextlib
 import math
 import os
+from dataclasses import replace
 
 import click
 
 from ..errors import UsageError, UserError
-from ..train.settings import MOST, Choice, Flag, Settings, allowed_values, help_texts
+from ..train.settings import MOST, MOST_SHARES, Choice, Flag, Settings, allowed_values, help_texts
 
 DEFAULTS = Settings()
 
@@ -219,6 +220,18 @@ def precision_of(engine):
 def training_threads(batch_size):
     """One per processor, but none with fewer than 8 sentences: each has a gradient of its own to fill."""
     return min(available_processors(), max(1, batch_size // 8))
+
+
+def with_ranks(settings, ranks, asked, status):
+    """Of several ranks: the same Settings, with the threads that each has; what was chosen is said once."""
+    if ranks.size == 1:
+        return settings
+    settings = replace(settings, threads=ranks.threads(asked), shares=settings.shares or settings.threads)
+    status.line(ranks.describe(settings.threads, settings.shares))
+    return settings
+
+
+shares_option = click.option("--shares", type=click.IntRange(1, MOST_SHARES), help=help_texts()["shares"])
 
 
 def model_files(options):

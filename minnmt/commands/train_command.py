@@ -1,5 +1,6 @@
 """train: learn a model, and the alignments that its attention shows on the way."""
 
+import contextlib
 import os
 from functools import partial
 
@@ -16,11 +17,13 @@ from .options import (
     profiled,
     setting,
     settings_from_options,
+    shares_option,
     text_options,
     training_threads,
+    with_ranks,
 )
 
-SETTINGS = [name for name in help_texts() if name != "threads"]  # which has a default of its own
+SETTINGS = [name for name in help_texts() if name not in ("threads", "shares")]  # which have defaults of their own
 
 
 @click.command()
@@ -30,6 +33,7 @@ SETTINGS = [name for name in help_texts() if name != "threads"]  # which has a d
 @click.option("--overwrite", is_flag=True, help="Replace a run that is already in the output directory.")
 @group(*map(setting, SETTINGS))
 @click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
+@shares_option
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")
 @click.option("--max-updates", type=POSITIVE, help="Pause when the run has had so many updates.")
 @click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")
@@ -47,26 +51,32 @@ def train(context, output, resume, overwrite, max_minutes, max_updates, save_eve
     after a crash, to the same parameters as a run without a break.
     """
     from ..files import only_writer
+    from ..ranks import current
     from ..tasks.training import run_training
     from ..threads import tuned
     from ..train.loop import Limits
-    from ..train.run import new_run, resume_run
-    from ..train.status import Status
+    from ..train.run import new_run, resume_run, share_run
+    from ..train.status import Status, silent_status
 
-    status = Status()
+    ranks, asked = current(), options["threads"]
+    status = Status() if ranks.is_first else silent_status()
     if resume and overwrite:
         raise UsageError("--resume continues a run and --overwrite replaces it: choose one")
     if resume:
         start = partial(resume_run, output, changes_on_resume(context, options))
     else:
-        options["threads"] = options["threads"] or training_threads(options["batch_size"])
+        options["threads"] = asked or training_threads(options["batch_size"])
+        cores = options["threads"] if ranks.size == 1 else training_threads(options["batch_size"])
+        options["shares"] = options["shares"] or cores
         check_text_options(options)
         check_dynamic(options)
         start = partial(new_run, output, settings_from_options(options), status.line, overwrite)
-    with only_writer(output):
-        run = start()
-        with tuned(huge=True), profiled(profile):
+    with only_writer(output) if ranks.is_first else contextlib.nullcontext():
+        run = share_run(start() if ranks.is_first else None, ranks)
+        run.settings = with_ranks(run.settings, ranks, asked, status)
+        with tuned(huge=True), profiled(profile and ranks.is_first):
             code = run_training(run, status, Limits(max_minutes, max_updates, save_every))
+        ranks.end()
     raise SystemExit(code)
 
 
@@ -105,10 +115,11 @@ def check_dynamic(options):
 def changes_on_resume(context, options):
     """The settings that --resume may change; any other that was given is refused."""
     given = {name for name in options if context.get_parameter_source(name).name == "COMMANDLINE"}
-    refused = sorted(given - {"epochs", "patience", "learning_rate", "clip"})
+    refused = sorted(given - {"epochs", "patience", "learning_rate", "clip", "threads"})
     if refused:
         names = ", ".join("--" + name.replace("_", "-") for name in refused)
         raise UsageError(
-            f"{names} cannot change with --resume: only --epochs, --patience, --learning-rate and --clip can"
+            f"{names} cannot change with --resume: only --epochs, --patience, --learning-rate, --clip and "
+            "--threads can"
         )
     return {name: options[name] for name in given}

@@ -69,19 +69,29 @@ def zeros_like(params):
 PIECE = 1 << 18  # numbers; so many that calling Python for each piece costs nothing
 
 
-def array_pieces(params, rows):
-    """Cut all arrays into pieces, for threads to share: [(name, index)], always in the same order.
-
-    The index is a slice of the first axis. Of an array that `rows` ({name: ids}) names, only those rows are taken, and
-    the index is an array of ids.
-    """
+def array_blocks(params):
+    """Cut all arrays into blocks of rows: [(name, first row, row behind the last)], always the same ones in order."""
     found = []
     for name, array in named_arrays(params):
         n = max(1, PIECE // (array.size // max(len(array), 1) or 1))
-        if name in rows:
-            found += [(name, rows[name][i : i + n]) for i in range(0, len(rows[name]), n)]
+        found += [(name, i, min(i + n, len(array))) for i in range(0, len(array), n)]
+    return found
+
+
+def array_pieces(params, rows, blocks=None):
+    """What threads share: [(name, index)] for each of the blocks (all of them, unless some are given), in order.
+
+    The index is a slice of the first axis. Of an array that `rows` ({name: ids, ascending}) names, only those rows are
+    taken, and the index is an array of ids; blocks without any are left out.
+    """
+    found = []
+    for name, start, stop in array_blocks(params) if blocks is None else blocks:
+        if name not in rows:
+            found.append((name, slice(start, stop)))
         else:
-            found += [(name, slice(i, i + n)) for i in range(0, len(array), n)]
+            first, last = np.searchsorted(rows[name], (start, stop))
+            if first < last:
+                found.append((name, rows[name][first:last]))
     return found
 
 

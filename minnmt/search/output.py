@@ -6,7 +6,7 @@ import sys
 
 from ..errors import UsageError, UserError
 from ..files import is_stdout
-from ..streams import PATIENCE, Copied, line_chunks, line_writer
+from ..streams import PATIENCE, Copied, can_go_on, line_chunks, line_writer, resumable_writer
 from .translate import pharaoh_line, weights_record
 
 BATCHES_PER_CHUNK = 16  # lines read before translating: enough to sort by length, and for every thread
@@ -16,11 +16,14 @@ LONG = 5000  # characters of a line that will take a while
 class Output:
     """Translates chunks of lines and writes what was asked for, in order. Use it in a `with`.
 
-    On stdout lines appear at once; a file appears when all is done, and not at all after an error.
+    On stdout lines appear at once; a file appears when all is done, and not at all after an error. With `resume` it
+    goes on after the last complete line of one that was interrupted. `crew` is who translates: the translator, unless
+    several ranks do (minnmt/tasks/translating.py).
     """
 
-    def __init__(self, translator, path, alignments_path=None, alignment_format="pharaoh"):
-        self.translator, self.model = translator, translator.model
+    def __init__(self, translator, path, alignments_path=None, alignment_format="pharaoh", resume=False, crew=None):
+        self.translator, self.model, self.crew = translator, translator.model, crew or alone(translator)
+        self.resume, self.can_go_on = resume, False  # until the file is open
         self.path = "-" if is_stdout(path) else path
         self.alignments_path, self.alignment_format = alignments_path, alignment_format
         self._check_stdout()  # now, not after all the work
@@ -35,7 +38,11 @@ class Output:
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
-            self.write = stack.enter_context(line_writer(self.path))
+            if can_go_on(self.path):
+                self.can_go_on = True
+                self.write, self.n_lines = stack.enter_context(resumable_writer(self.path, self.resume))
+            else:
+                self.write = stack.enter_context(line_writer(self.path))
             self.write_alignments = self.alignments_path and stack.enter_context(line_writer(self.alignments_path))
             self.files = stack.pop_all()
         return self
@@ -46,14 +53,22 @@ class Output:
     def translate_stream(self, input_path, on_bad_line="stop"):
         """Translate a file, or standard input as it arrives."""
         size = self.translator.batch_size
-        patience = PATIENCE if size > 1 else 0.0
-        for lines in line_chunks(input_path, BATCHES_PER_CHUNK * size, on_bad_line, say, patience):
-            self.add(lines)
+        patience, skip = PATIENCE if size > 1 else 0.0, self.n_lines
+        for _ in self._translate(line_chunks(input_path, BATCHES_PER_CHUNK * size, on_bad_line, say, patience, skip)):
+            pass
 
     def add(self, lines):
         """Translate lines and write them -> the best translations."""
-        self._announce(lines)
-        translations = self.translator.translate(["" if isinstance(line, Copied) else line for line in lines])
+        size = BATCHES_PER_CHUNK * self.translator.batch_size
+        return list(self._translate([lines[i : i + size] for i in range(0, len(lines), size)]))
+
+    def _translate(self, chunks):
+        """Lists of lines are translated and written, one after the other; yields the best translations."""
+        for lines, translations in self.crew(self._announced(chunks)):
+            self._write(lines, translations)
+            yield from (translation.best for translation in translations)
+
+    def _write(self, lines, translations):
         for number, translation in enumerate(translations, start=self.n_lines + 1):
             if translation.n_cut:
                 say(f"warning: line {number} is too long: its last {translation.n_cut:,} units are left out")
@@ -65,13 +80,16 @@ class Output:
         self.write([text for line, translation in pairs for text in self._format(line, translation)])
         if self.write_alignments:
             self.write_alignments(map(self._alignment, translations))
-        return [translation.best for translation in translations]
 
-    def _announce(self, lines):
-        """A sign of life before a very long line."""
-        for number, line in enumerate(lines, start=self.n_lines + 1):
-            if len(line) > LONG:
-                say(f"line {number} has {len(line):,} characters: it will take a while")
+    def _announced(self, chunks):
+        """The same chunks, with a sign of life before a very long line."""
+        n_read = self.n_lines
+        for lines in chunks:
+            for number, line in enumerate(lines, start=n_read + 1):
+                if len(line) > LONG:
+                    say(f"line {number} has {len(line):,} characters: it will take a while")
+            n_read += len(lines)
+            yield lines
 
     def list_report(self):
         """What the lists were like, in a line; "" without any."""
@@ -99,6 +117,21 @@ class Output:
         if self.alignment_format == "pharaoh":
             return pharaoh_line(translation, self.model)
         return json.dumps(weights_record(translation, self.model), ensure_ascii=False)
+
+
+def alone(translator):
+    """Who translates: a function from lists of lines to (lines, their translations), one after the other."""
+
+    def crew(chunks):
+        for lines in chunks:
+            yield lines, translator.translate(as_text(lines))
+
+    return crew
+
+
+def as_text(lines):
+    """Lines that are copied are not translated."""
+    return ["" if isinstance(line, Copied) else line for line in lines]
 
 
 def say(text):

@@ -1,6 +1,7 @@
 """Alignment as a user sees it: counts for a model's candidate lists, or word links of any parallel text."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,15 @@ from ..align.links import format_pharaoh
 from ..align.model1 import NEGLIGIBLE, pharaoh_lines
 from ..errors import UsageError, UserError
 from ..files import read_lines, read_parallel
+from ..ranks import ALONE
 from ..text.parallel import Split, encode_pairs, load_split
 from ..text.pipeline import word_numbers
 from ..threads import threads
 from ..train.attention_pass import continued_counts, frozen_counts
 from ..train.dynamic import BatchWords
+from ..train.run import share_parameters
 from ..train.settings import Settings
+from ..train.slices import slice_of
 from ..train.updates import Updater
 from .validation import attention_links
 
@@ -51,20 +55,21 @@ def parallel_text(model, src, trg):
     return load_split(settings, "train")
 
 
-def learn_attention(model, split, settings, learning_rate, frozen, status, selector=None):
+def learn_attention(model, split, settings, learning_rate, frozen, status, selector=None, ranks=ALONE):
     """Counts of the attention of one epoch over the text; without `frozen`, model.params change on the way.
 
-    With a selector, the softmax of the updates runs over a list for each batch, as in training with --dynamic-vocab.
+    With a selector, the softmax of the updates runs over a list for each batch, as in training with --dynamic-vocab. Of
+    several ranks, the first has the counts.
     """
     if frozen:
-        return frozen_attention(model, split, settings, [settings.align_threshold], status)[0]
+        return frozen_attention(model, split, settings, [settings.align_threshold], status, ranks)[0]
     src, trg = pairs_to_count(model, split, settings, status)
     attention = new_accumulator(model, settings.align_threshold)
     try:
         with threads(settings.threads) as map:
-            updater = Updater(model.params, src, trg, settings, map=map)
+            updater = Updater(model.params, src, trg, settings, map=map, owned=slice_of(model.params, ranks))
             updater.words = BatchWords(selector, src, trg) if selector else None
-            loss = continued_counts(updater, attention, learning_rate, status)
+            loss = continued_counts(updater, attention, learning_rate, status, ranks)
     finally:
         status.clear()
     n_pairs = settings.epoch_pairs or len(src)
@@ -72,12 +77,12 @@ def learn_attention(model, split, settings, learning_rate, frozen, status, selec
     return attention.counts(attention_info(settings.align_threshold, n_pairs, "continued"))
 
 
-def frozen_attention(model, split, settings, thresholds, status):
+def frozen_attention(model, split, settings, thresholds, status, ranks=ALONE):
     """Counts of the attention of a model that stays as it is, one for each threshold, in a single pass."""
     src, trg = pairs_to_count(model, split, settings, status)
     accumulators = [new_accumulator(model, threshold) for threshold in thresholds]
     try:
-        frozen_counts(model.params, src, trg, settings, accumulators, status)
+        frozen_counts(model.params, src, trg, settings, accumulators, status, ranks)
     finally:
         status.clear()
     return [found.counts(attention_info(found.threshold, len(src), "frozen")) for found in accumulators]
@@ -98,6 +103,12 @@ def new_accumulator(model, threshold):
 
 def attention_info(threshold, n_pairs, how):
     return {"method": "attention", "threshold": threshold, "pairs": n_pairs, "pass": how}
+
+
+def share_model(model, ranks):
+    """Rank 0's Model (elsewhere None), on all ranks."""
+    rest = ranks.share(model and replace(model, params=None))
+    return replace(rest, params=share_parameters(model and model.params, ranks))
 
 
 def attention_lines(model, split):

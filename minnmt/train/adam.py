@@ -55,8 +55,11 @@ class Adam:
     def for_parameters(cls, params):
         return cls(zeros_like(params), zeros_like(params))
 
-    def update(self, params, grads, learning_rate, rows=ALL_ROWS, map=map):
-        """One step: params -= learning_rate * m_hat / (sqrt(v_hat) + eps) (16). `map` may spread the work."""
+    def update(self, params, grads, learning_rate, rows=ALL_ROWS, map=map, owned=None):
+        """One step: params -= learning_rate * m_hat / (sqrt(v_hat) + eps) (16). `map` may spread the work.
+
+        `owned` is a Slice (slices.py) if this rank updates but a part of the parameters.
+        """
         self.n_updates += 1
         t = self.n_updates
         # m_hat = m / (1 - beta1^t) and v_hat = v / (1 - beta2^t), both moved into the step size and eps
@@ -72,10 +75,10 @@ class Adam:
             else:
                 adam(*(tree[name][index].reshape(-1) for tree in arrays), rate, BETA1, BETA2, eps)
 
-        list(map(update_piece, array_pieces(params, rows)))
+        list(map(update_piece, pieces_of(params, rows, owned)))
 
 
-def global_norm(grads, rows=ALL_ROWS, map=map):
+def global_norm(grads, rows=ALL_ROWS, map=map, owned=None):
     """The Euclidean norm of all gradients together."""
     arrays = dict(named_arrays(grads))
 
@@ -84,12 +87,14 @@ def global_norm(grads, rows=ALL_ROWS, map=map):
         numbers = arrays[name][index].reshape(-1)
         return float(np.dot(numbers, numbers))
 
-    return float(np.sqrt(sum(map(squares, array_pieces(grads, rows)))))
+    pieces = pieces_of(grads, rows, owned)
+    found = list(map(squares, pieces))
+    return float(np.sqrt(sum(owned.all_values(pieces, found) if owned else found)))
 
 
-def clip_gradients(grads, limit, rows=ALL_ROWS, map=map):
+def clip_gradients(grads, limit, rows=ALL_ROWS, map=map, owned=None):
     """Scale all gradients so that their global norm is at most `limit`, 0 = none (14); return the norm before."""
-    norm = global_norm(grads, rows, map)
+    norm = global_norm(grads, rows, map, owned)
     if limit and norm > limit:
         arrays, factor = dict(named_arrays(grads)), limit / norm
 
@@ -97,5 +102,10 @@ def clip_gradients(grads, limit, rows=ALL_ROWS, map=map):
             name, index = piece
             arrays[name][index] *= factor
 
-        list(map(scale, array_pieces(grads, rows)))
+        list(map(scale, pieces_of(grads, rows, owned)))
     return norm
+
+
+def pieces_of(tree, rows, owned):
+    """The pieces that are looked at: all, or those of a Slice."""
+    return owned.pieces(tree, rows) if owned else array_pieces(tree, rows)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import OVERFLOW, UserError
 from ..model.network import attention_weights
+from ..ranks import ALONE
 from ..text.batches import make_batch, numbers_by_length
 from ..threads import threads
 from .loop import is_finite, seeded_order
@@ -15,8 +16,8 @@ from .loop import is_finite, seeded_order
 AHEAD = 4  # batches that wait for each thread; more would only fill memory with attention weights
 
 
-def continued_counts(updater, attention, learning_rate, status):
-    """One epoch of updates, counting into the Accumulator `attention` -> the mean nll of a word."""
+def continued_counts(updater, attention, learning_rate, status, ranks=ALONE):
+    """One epoch of updates, counting into the Accumulator `attention` (of rank 0) -> the mean nll of a word."""
     order = seeded_order(updater.src, updater.trg, updater.settings, epoch=1)
     status.start_epoch(1, 1, len(order))
     nll, n_words = 0.0, 0
@@ -27,8 +28,7 @@ def continued_counts(updater, attention, learning_rate, status):
                 f"update {number} gave a loss of {found.nll} and a gradient norm of {found.norm}: "
                 "try a smaller --learning-rate, or --frozen"
             )
-        for batch, output in found.outputs:
-            attention.add_attention(output.alphas, batch)
+        attention.add_all(((output.alphas, batch) for batch, output in found.outputs), ranks)
         nll, n_words = nll + found.nll, n_words + found.n_words
         status.update(found.nll, found.n_words)
     if not is_finite(updater.params):
@@ -36,22 +36,28 @@ def continued_counts(updater, attention, learning_rate, status):
     return nll / n_words
 
 
-def frozen_counts(params, src, trg, settings, accumulators, status):
-    """One pass over the pairs, forward only and without the softmax, counting into Accumulators of any thresholds."""
+def frozen_counts(params, src, trg, settings, accumulators, status, ranks=ALONE):
+    """One pass over the pairs, forward only and without the softmax, counting into Accumulators of any thresholds.
+
+    Ranks take turns with batches, and what they find is added up by rank 0 in the order of batches.
+    """
     batches = list(numbers_by_length(src, trg, settings.batch_size))
     status.start_epoch(1, 1, len(batches))
 
     def work(chosen):
         batch = make_batch([src[i] for i in chosen], [trg[i] for i in chosen])
         with np.errstate(all="ignore"):
-            return batch, attention_weights(batch, params)
+            alphas = attention_weights(batch, params)
+        if not np.isfinite(alphas).all():
+            raise UserError(OVERFLOW)
+        return alphas, batch
 
-    window = AHEAD * settings.threads
+    window = AHEAD * settings.threads * ranks.size
     with threads(settings.threads) as map:
         for start in range(0, len(batches), window):
-            for batch, alphas in map(work, batches[start : start + window]):
-                if not np.isfinite(alphas).all():
-                    raise UserError(OVERFLOW)
-                for attention in accumulators:
-                    attention.add_attention(alphas, batch)
-                status.update(None, int(batch.trg_mask.sum()))
+            some = batches[start : start + window]
+            found = map(work, [some[i] for i in ranks.part(len(some))])
+            for attention in accumulators:
+                attention.add_all(found, ranks)
+            for chosen in some:
+                status.update(None, sum(len(trg[i]) + 1 for i in chosen))

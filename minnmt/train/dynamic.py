@@ -23,12 +23,18 @@ def epoch_words(run):
     settings, epoch = run.settings, run.progress.epoch
     if not settings.dynamic_vocab or not 0 < settings.align_from_epoch < epoch:
         return None
+    selector = run.ranks.share(epoch_selector(run) if run.ranks.is_first else None)
+    return (BatchWords if settings.dynamic_lists == "batch" else EpochWords)(selector, run.src, run.trg)
+
+
+def epoch_selector(run):
+    """The candidates of all counts until the epoch under way."""
+    settings, epoch = run.settings, run.progress.epoch
     for needed in range(settings.align_from_epoch, epoch):  # with fewer counts a resumed run would be another one
         if not run.counts_path(needed).exists():
             raise UserError(f"{run.counts_path(needed)} is gone, but --dynamic-vocab needs it: put it back")
     counts, _ = run.counts_so_far(epoch - 1)
-    selector = Selector(best_candidates(counts, settings.dynamic_vocab))
-    return (BatchWords if settings.dynamic_lists == "batch" else EpochWords)(selector, run.src, run.trg)
+    return Selector(best_candidates(counts, settings.dynamic_vocab))
 
 
 class BatchWords:

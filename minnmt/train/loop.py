@@ -53,12 +53,12 @@ def train(run, validate, status, limits):
     validate(dev split, model) -> {"perplexity", "bleu"}; status is told what happens (minnmt/train/status.py).
     """
     with interruptible(limits, status), threads(run.settings.threads) as map:
-        updater = Updater(run.params, run.src, run.trg, run.settings, run.adam, map)
+        updater = Updater(run.params, run.src, run.trg, run.settings, run.adam, map, run.owned)
         while not (end := finished(run.settings, run.progress)):
             end = train_epoch(run, updater, status, limits)
             if end:
                 save_if_finite(run)
-                if not (run.directory / "model.npz").exists():
+                if run.ranks.is_first and not (run.directory / "model.npz").exists():
                     run.save_best()  # paused in the first epoch: better this model than none
                 return end
             save_if_finite(run)  # validation takes a while: a kill during it should cost nothing
@@ -85,7 +85,7 @@ def train_epoch(run, updater, status, limits):
         status.line(f"epoch {progress.epoch}: softmax over lists, {settings.dynamic_vocab} candidates per source word")
     status.start_epoch(progress.epoch, settings.epochs, len(order), progress.position, limits)
     for chosen in order[progress.position :]:
-        if pause := limits.reached(progress.n_updates):
+        if pause := run.ranks.said(limits.reached(progress.n_updates)):
             return pause
         began = time.monotonic()
         found = updater.update(updater.shares(chosen), progress.learning_rate)
@@ -95,7 +95,7 @@ def train_epoch(run, updater, status, limits):
         status.update(found.nll, found.n_words)
         if progress.n_updates % limits.save_every == 0:
             save_if_finite(run)
-    return limits.reached(progress.n_updates) if limits.stop else ""
+    return run.ranks.said(limits.reached(progress.n_updates) if limits.stop else "")
 
 
 def seeded_order(src, trg, settings, epoch):

@@ -13,12 +13,14 @@ from ..errors import UsageError, UserError
 from ..files import make_directory, remove_leftovers, write_atomically
 from ..model.directory import FILES, Model, counts_files, load_config, load_pipelines, save_config
 from ..model.npz import save_parameters
-from ..model.parameters import Parameters, init_parameters, named_arrays
+from ..model.parameters import Parameters, init_parameters, map_arrays, named_arrays
+from ..ranks import ALONE, Alone
 from ..text.parallel import Split, encode_pairs, load_split
 from ..text.pipeline import learn_pipelines
 from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .settings import Settings
+from .slices import slice_of
 
 MAKING = ".making"  # there while a run is set up
 
@@ -36,6 +38,7 @@ class Run:
     trg: list
     dev: Split
     test: Split
+    ranks: Alone = ALONE  # rank 0 alone reads and writes files
     attention: Accumulator = field(init=False)  # the counts of the epoch under way
 
     def __post_init__(self):
@@ -45,8 +48,17 @@ class Run:
     def params(self) -> Parameters:
         return self.model.params
 
+    @property
+    def owned(self):
+        """The Slice of the parameters that this rank looks after; None for all of them."""
+        return slice_of(self.params, self.ranks)
+
     def save(self):
-        save_checkpoint(self.directory, self.params, self.adam, self.progress, self.attention.counts())
+        """Write a checkpoint: for all ranks to call."""
+        if self.owned:
+            self.owned.collect(self.adam)
+        if self.ranks.is_first:
+            save_checkpoint(self.directory, self.params, self.adam, self.progress, self.attention.counts())
 
     def start_counting(self):
         """An empty matrix for the next epoch's attention."""
@@ -56,8 +68,7 @@ class Run:
     def count(self, found):
         """Note what an Update gave: its words, its loss, its attention."""
         if self.counts_attention:
-            for batch, output in found.outputs:
-                self.attention.add_attention(output.alphas, batch)
+            self.attention.add_all(((output.alphas, batch) for batch, output in found.outputs), self.ranks)
         self.progress.position += 1
         self.progress.n_updates += 1
         self.progress.epoch_nll += found.nll
@@ -73,6 +84,8 @@ class Run:
 
         A run that is killed after this may come here a second time.
         """
+        if not self.ranks.is_first:
+            return
         epoch = self.progress.epoch
         info = {"method": "attention", "threshold": self.settings.align_threshold, "pairs": len(self.src)}
         self.attention.counts({**info, "epochs": [epoch]}).save(self.counts_path(epoch))
@@ -92,10 +105,13 @@ class Run:
         return self.directory / f"alignments.epoch{epoch}.npz"
 
     def save_best(self):
-        save_parameters(self.directory / "model.npz", self.params)
+        if self.ranks.is_first:
+            save_parameters(self.directory / "model.npz", self.params)
 
     def save_log(self):
         """log.tsv: one row per validation."""
+        if not self.ranks.is_first:
+            return
         rows = self.progress.log
         lines = ["\t".join(rows[0])] + ["\t".join(f"{value:.6g}" for value in row.values()) for row in rows]
         write_atomically(self.directory / "log.tsv", "\n".join(lines) + "\n")
@@ -150,6 +166,8 @@ def resume_run(directory, changes=None):
     if not (directory / "config.json").exists():
         raise UserError(f"{directory} holds no run to resume: start one without --resume")
     config = load_config(directory)
+    if "threads" in (changes or {}) and not config["settings"].get("shares"):
+        config["settings"]["shares"] = config["settings"]["threads"]  # a batch is cut as before
     config["settings"].update(changes or {})
     settings = Settings.from_config(config)
     if "-" in (settings.src, settings.trg, settings.dev_src, settings.dev_trg, settings.test_src, settings.test_trg):
@@ -178,6 +196,48 @@ def resume_run(directory, changes=None):
     if counts is not None:
         run.attention.add(counts)
     return run
+
+
+def share_run(run, ranks):
+    """Rank 0's Run (elsewhere None) -> that Run on all ranks."""
+    if ranks.size == 1:
+        return run
+    rest = None
+    if run:
+        rest = run.directory, run.settings, run.model.src, run.model.trg, run.model.config, run.dev, run.test
+    directory, settings, src_pipeline, trg_pipeline, config, dev, test = ranks.share(rest)
+    progress = ranks.share(run and run.progress)
+    src, trg = (share_ids(side, ranks) for side in ((run.src, run.trg) if run else (None, None)))
+    params = share_parameters(run and run.params, ranks)
+    adam = run.adam if run else Adam.for_parameters(params)
+    adam.n_updates = progress.n_updates
+    slice_of(params, ranks).deal(adam)
+    model = Model(params, src_pipeline, trg_pipeline, config)
+    shared = Run(directory, settings, model, adam, progress, src, trg, dev, test, ranks)
+    if run:
+        shared.attention = run.attention
+    return shared
+
+
+def share_ids(sentences, ranks):
+    """Rank 0's lists of ids, on all ranks; they travel as two arrays."""
+    lengths = ranks.share(sentences and np.array([len(s) for s in sentences], np.int64))
+    ids = np.fromiter((i for s in sentences or () for i in s), np.int32) if sentences else None
+    ids = np.empty(lengths.sum(), np.int32) if ids is None else ids
+    ranks.share_arrays([ids])
+    if sentences:
+        return sentences
+    ends = np.cumsum(lengths).tolist()
+    return [ids[start:end].tolist() for start, end in zip([0, *ends], ends)]
+
+
+def share_parameters(params, ranks):
+    """Rank 0's Parameters, on all ranks."""
+    shapes = ranks.share(params and map_arrays(lambda a: (a.shape, a.dtype), params))
+    if params is None:
+        params = map_arrays(lambda shape: np.empty(*shape), shapes)
+    ranks.share_arrays([array for _, array in named_arrays(params)])
+    return params
 
 
 def half_made(directory):

@@ -75,6 +75,9 @@ def is_file_name(text):
 MOST = 2**31 - 1  # of whole numbers: arrays are indexed with them
 
 
+MOST_SHARES = 4096  # of a batch
+
+
 def whole(default, help, least=0, most=MOST):
     return field(default=default, metadata={"values": Range(int, least, most), "help": help})
 
@@ -95,7 +98,7 @@ def text():
     return field(default=None, metadata={"values": Text()})
 
 
-LATER = {"pairs": 0, "precision": "float32", "epoch_pairs": 0}  # settings that older runs do not name: what they had
+LATER = {"pairs": 0, "precision": "float32", "epoch_pairs": 0, "shares": 0}  # what older runs do not name, and had
 
 
 @dataclass
@@ -131,7 +134,7 @@ class Settings:
     )  # fmt: skip
     precision: str = choice(
         "bf16", "bf16: products rounded to bfloat16 where the processor has an instruction for it (AVX-512 BF16); "
-        "elsewhere float32 takes its place.", "bf16", "float32",
+        "elsewhere, and in reading mode, float32 takes its place.", "bf16", "float32",
     )  # fmt: skip
     epochs: int = whole(12, "Passes over the training text.", least=1)
     epoch_pairs: int = whole(
@@ -147,7 +150,10 @@ class Settings:
     )
     seed: int = whole(1, "Of every random number.")
     threads: int = whole(2, "Threads that share each batch.", least=1, most=1024)
-    # threads are part of the settings, because the rounding of a sum depends on how a batch is cut
+    shares: int = whole(
+        0, "Parts that a batch is cut into; threads and ranks take them over. The rounding of sums depends on it, and "
+        "on nothing else of the machine. [default: the threads of one machine]", most=MOST_SHARES,
+    )  # fmt: skip
 
     def __post_init__(self):
         for name, values in allowed_values().items():

@@ -1,5 +1,6 @@
 """What a person sees of training: a bar on a terminal, plain lines elsewhere, always on stderr."""
 
+import os
 import shutil
 import sys
 import time
@@ -65,6 +66,11 @@ class Status:
         """Take the bar away."""
         if self.bar:
             print("\r\x1b[K", end="", file=self.stream)
+
+
+def silent_status():
+    """For all ranks but the first."""
+    return Status(open(os.devnull, "w"))
 
 
 def clock(seconds):

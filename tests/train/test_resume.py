@@ -17,7 +17,8 @@ from tests.conftest import run_cli, write_toy_text
 
 CLI = Path(__file__).parents[2] / "cli.py"
 OPTIONS = (
-    "--embedding 12 --hidden 16 --bpe 60 --batch-size 8 --learning-rate 0.01 --dropout 0.2 --threads 2 --epochs 3"
+    "--embedding 12 --hidden 16 --bpe 60 --batch-size 8 --learning-rate 0.01 --dropout 0.2 --threads 2 --epochs 3 "
+    "--precision float32"
 ).split()
 SAVE = ["--save-every", "3"]
 

@@ -16,6 +16,7 @@ from .decode_speed import measure_decoding
 from .growth import measure_growth
 from .kernel_speed import measure_kernels
 from .limits import measure_limits
+from .mpi_speed import measure_mpi
 from .peer_speed import load_torch
 from .train_speed import measure_training
 from .yardstick import SIZES, Bench
@@ -26,6 +27,7 @@ MEASURES = {
     "train": measure_training,
     "count": measure_counting,
     "growth": measure_growth,
+    "mpi": measure_mpi,
 }
 
 

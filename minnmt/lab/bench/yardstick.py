@@ -83,6 +83,7 @@ class Bench:
         """The network, with the largest vocabulary that is needed."""
         size = self.size
         needed = {"decode": size.vocabularies, "growth": size.growing_vocabularies}
+        needed.update(train=size.vocabularies[:1], mpi=size.vocabularies[:1])
         return make_network(size, max(n for name in self.sections for n in needed.get(name, ())))
 
 

@@ -40,8 +40,8 @@ def claims_table(lab):
         (
             "Differences are in BLEU on the test text (early epochs: dev), with the interval of 95 % of a paired "
             f"bootstrap; one of at most {APART}, or whose interval contains 0, counts as none, and what is as good may "
-            f"be better, too. Speed: medians with quartiles of {lab.repeats} runs; it holds if one engine reaches "
-            "the paper's gain. Share of lists: words in both / words in either, mean of the test sentences.",
+            f"be better, too. Speed: medians with quartiles of {lab.repeats} runs; the claim holds if one engine "
+            "reaches the paper's gain. Share of lists: words in both / words in either, mean of the test sentences.",
         ),
     )  # fmt: skip
     rows = {(row["units"], row["lists"], row["n"]): row for row in deen_table(lab).records}
