@@ -54,7 +54,9 @@ EMBEDDED_EPOCHS = 3  # for each of the five models: all exhibits within twenty m
 )  # fmt: skip
 @click.option("--bpe", type=POSITIVE, default=DEFAULTS.bpe, show_default=True, help="Merges, of the models with BPE.")
 @group(*map(setting, SETTINGS))
-@click.option("--epochs", type=POSITIVE, help=f"[default: {EMBEDDED_EPOCHS} for the embedded corpus, else 5]")
+@click.option(
+    "--epochs", type=POSITIVE, help=f"[default: {EMBEDDED_EPOCHS} for the embedded corpus, else {DEFAULTS.epochs}]"
+)  # fmt: skip
 @click.option("--max-minutes", type=Number(0, min_open=True), help="Of training, for each model.")
 @click.option(
     "--count-pairs", type=COUNT, default=0,
