@@ -60,6 +60,21 @@ class StepDesk(NamedTuple):
     totals: np.ndarray  # (threads,...) each thread's own
 
 
+class CheckDesk(NamedTuple):
+    """For `best_of_all` with R rows at most."""
+
+    board: np.ndarray
+    sentence: np.ndarray  # (R) 0: they all have the same words
+    ending: np.ndarray  # (R)
+    word_rows: np.ndarray  # (R,E+) readouts as they are multiplied
+    scale: np.ndarray  # (R)
+    shift: np.ndarray  # (R)
+    logits: np.ndarray  # (R,V)
+    places: np.ndarray  # (R,n)
+    logps: np.ndarray  # (R,n)
+    totals: np.ndarray  # (threads,...) each thread's own
+
+
 def reading_desk(inputs, weights, n_threads=1):
     """inputs (B,S,6H), EncoderWeights -> ReadingDesk."""
     if reading_mode():
@@ -86,6 +101,17 @@ def step_desk(R, n, state, source, weights, output, n_threads=1):
         as_multiplied(R, weights.state), as_multiplied(R, output.weights), floats(R), np.empty(R, np.int32),
         floats(R, len(weights.middle.bias)), floats(R, P), floats(R, S), floats(R, P), floats(R, E), floats(R, M),
         np.empty((R, n), np.int64), floats(R, n), make_totals(n_threads),
+    )  # fmt: skip
+
+
+def check_desk(R, n, output, n_threads=1):
+    """R rows at most, n best words of each, Output with one list -> CheckDesk."""
+    if reading_mode():
+        return None
+    V = int(output.sizes.max())
+    return CheckDesk(
+        make_board(max(R, V // TILE + 1)), np.zeros(R, np.int64), np.empty(R, bool), as_multiplied(R, output.weights),
+        floats(R), np.empty(R, np.int32), floats(R, V), np.empty((R, n), np.int64), floats(R, n), make_totals(n_threads),
     )  # fmt: skip
 
 

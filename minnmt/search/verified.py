@@ -1,0 +1,162 @@
+"""Lists that lose nothing, for one sentence, in the plainest form: the definition that batch_verified.py is compared with.
+
+`verified_search` finds what beam.py finds with all words, but most of its work is done with a list. It drafts some steps
+of the search with the list, and keeps the readout of every step. Then it multiplies all these readouts with the whole
+output layer, in one product: its weights are read once for many steps. Now the true probabilities of all words are
+known wherever the draft has been, and the search is replayed with them, until it comes to a hypothesis that was not
+drafted. From there it drafts again, with the word that was missing in the list. No step is lost altogether: the first of
+a draft is always where the true search is.
+
+`checked_search` is cheaper and promises less. It searches with the list and looks at the translations it found: if
+some word outside the list was more probable than the word chosen, such words join the list, and it searches again.
+Without a beam that is full search; with one it is not, for what else was in the beam is not looked at.
+
+Left out: batches and speed (batch_verified.py). Notebook 10 drafts by hand.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.network import encode, next_readout
+from ..nn.list_softmax import gather_lists, list_log_softmax
+from ..nn.softmax import log_softmax
+from ..text.batches import pad
+from ..text.vocab import EOS
+from .beam import Beginning, allowed, beam_search, best_extensions, could_win, finished, last_word
+
+WORTH = 6.0  # see draft_length
+DOUBT = 10.0  # steps after which a miss is expected before anything is known of a sentence
+
+
+@dataclass
+class Effort:
+    """What it took, in steps of a search: a step takes all hypotheses of a beam one word further."""
+
+    sentences: int = 0
+    drafted: int = 0  # steps with a list
+    kept: int = 0  # of these, the steps that are part of the search in the end
+    misses: int = 0  # how often the list led the search astray
+    added: int = 0  # words
+    touched: int = 0  # sentences with a miss
+
+    @property
+    def redone(self):
+        return self.drafted - self.kept
+
+    def add_search(self, n_steps, n_missing):
+        """A whole search of so many steps, after which so many words were missing; 0: it stays."""
+        self.drafted += n_steps
+        self.added += n_missing
+        if n_missing:
+            self.misses, self.touched = self.misses + 1, 1
+        else:
+            self.kept = n_steps
+
+    def __add__(self, other):
+        return Effort(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
+
+
+def draft_length(kept, misses):
+    """So many steps are drafted next, after `kept` steps of the sentence with so many misses.
+
+    Checking costs something once, about as much as WORTH / 2 steps of a draft, and a miss spoils half a draft: with q
+    misses a step, drafts of n steps cost WORTH / 2n + q n / 2 more per step, which is least for n = sqrt(WORTH / q).
+    """
+    q = (misses + 1.0) / (kept + DOUBT)
+    return np.ceil(np.sqrt(WORTH / q)).astype(int)
+
+
+def verified_search(src, params, settings, ids):
+    """src: ids without eos; ids: its list, ascending and with eos -> what beam_search finds with all words; Effort."""
+    s0, memory, _ = encode(*pad([src]), params)
+    longest, effort = settings.longest(src), Effort(sentences=1)
+    live, ended = [Beginning([], 0.0, s0, [])], []
+    while could_win(live, ended, longest, settings):
+        drafter = Drafter(memory, params, settings, longest, ids)
+        n_drafted = drafter.draft(live, ended, draft_length(effort.kept, effort.misses))
+        effort.drafted += n_drafted
+        n_kept, live = replay(live, ended, drafter)
+        effort.kept += n_kept
+        effort.misses += n_kept < n_drafted and could_win(live, ended, longest, settings)
+        missing = np.setdiff1d([h.ids[-1] for h in live], ids)
+        ids, effort.added = np.union1d(ids, missing).astype(int), effort.added + len(missing)
+    effort.touched = int(effort.misses > 0)
+    found = sorted((finished(h, settings) for h in ended), key=lambda h: -h.score)
+    return found[: settings.n_best], effort
+
+
+class Drafter:
+    """Takes steps with a list, and knows afterwards what all words would have said there."""
+
+    def __init__(self, memory, params, settings, longest, ids):
+        self.memory, self.params, self.settings, self.longest = memory, params, settings, longest
+        self.words = gather_lists([ids], params.softmax)
+        self.steps = {}  # the words before -> state (1,H), readout (1,E), attention (S)
+        self.logps = {}  # the words before -> log-probabilities (V) of all words
+
+    def draft(self, live, ended, length):
+        """Beam search with the list, at most so many steps of it -> how many."""
+        n, ended = 0, list(ended)
+        while n < length and could_win(live, ended, self.longest, self.settings):
+            best = best_extensions(live, [self.listed(h) for h in live], self.words, self.settings.beam - len(ended))
+            ended += [h for h in best if h.ended]
+            live = [h for h in best if not h.ended]
+            n += 1
+        o = np.concatenate([o for _, o, _ in self.steps.values()])
+        self.logps = dict(zip(self.steps, log_softmax(o, self.params.softmax)))  # (12), in one product
+        return n
+
+    def listed(self, h):
+        """One step of a draft -> the next state, log-probabilities (K) over the list, attention."""
+        s, o, alpha = next_readout(last_word(h, self.params), h.s, self.memory, self.params)
+        self.steps[tuple(h.ids)] = s, o, alpha[:, 0]
+        return s, allowed(h, list_log_softmax(o, self.words)[0], self.longest), alpha[:, 0]  # (21)
+
+    def true(self, h):
+        """The same step -> the next state, log-probabilities (V) of all words, attention."""
+        s, _, alpha = self.steps[tuple(h.ids)]
+        return s, allowed(h, self.logps[tuple(h.ids)], self.longest), alpha
+
+
+def replay(live, ended, drafter):
+    """The search with all words, as far as it was drafted -> the number of its steps, live; adds to ended."""
+    n, settings = 0, drafter.settings
+    while could_win(live, ended, drafter.longest, settings) and all(tuple(h.ids) in drafter.steps for h in live):
+        best = best_extensions(live, [drafter.true(h) for h in live], None, settings.beam - len(ended))
+        ended += [h for h in best if h.ended]
+        live = [h for h in best if not h.ended]
+        n += 1
+    return n, live
+
+
+# Only the translations that were found
+
+
+def checked_search(src, params, settings, ids):
+    """src: ids without eos; ids: its list, ascending and with eos -> translations, best first; Effort.
+
+    Scores are those of the last list.
+    """
+    effort = Effort(sentences=1)
+    while True:
+        found = beam_search(src, params, settings, ids)
+        missing = np.setdiff1d(better_words(src, found, params, settings), ids)
+        effort.add_search(len(found[0].ids) + 1 if found else 0, len(missing))
+        if not len(missing):
+            return found, effort
+        ids = np.union1d(ids, missing)
+
+
+def better_words(src, found, params, settings):
+    """Hypotheses of one sentence -> the words that were more probable, at some step, than the word chosen there."""
+    better = [np.zeros(0, int)]
+    for hypothesis in found:
+        s0, memory, _ = encode(*pad([src]), params)
+        h = Beginning([], 0.0, s0, [])
+        for word in [*hypothesis.ids, EOS]:
+            s, o, _ = next_readout(last_word(h, params), h.s, memory, params)
+            logps = allowed(h, log_softmax(o, params.softmax)[0], settings.longest(src))
+            better.append(np.flatnonzero(logps > logps[word]))
+            h = Beginning([*h.ids, word], 0.0, s, [])
+    return np.concatenate(better)
