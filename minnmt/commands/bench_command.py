@@ -5,8 +5,8 @@ import click
 from ..errors import UsageError
 from .options import FILE, POSITIVE, available_processors, check_outputs
 
-SECTIONS = ("machine", "kernels", "decode", "train", "count", "growth")
-USUAL = SECTIONS[:-1]
+SECTIONS = ("machine", "kernels", "decode", "train", "count", "verify", "growth")
+USUAL = SECTIONS[:-2]
 PICTURES = (".svg", ".png")
 
 
@@ -34,12 +34,13 @@ def bench(sections, size, repeats, threads, peer, json_path, plot_path, src, trg
     python cli.py bench --size small --repeats 1
 
     \b
-    Sections (all but growth, unless you name some):
+    Sections (all but the last two, unless you name some):
       machine   matrix products and memory, the limits of all else; always measured
       kernels   each kernel against its plain function and against those limits
       decode    all words against lists, by beam, batch and threads
       train     updates with a softmax over all words and over lists
       count     counting links, its part of training, and the aligner
+      verify    what --verify costs, with lists that miss as those of a trained model do
       growth    decoding by vocabulary, list, length and beam
     """
     sections = sections or USUAL

@@ -128,7 +128,7 @@ class Beams:
         return self._beside_the_others(new, rows[parents[going]], rows)
 
     def _beside_the_others(self, new, parents, rows):
-        """New Rows, the row (N') that each continues -> the same for all; whoever is not among `rows` stays as it is."""
+        """New Rows, the row (N') that each continues -> the same for all; who is not among `rows` stays as it is."""
         others = np.setdiff1d(np.arange(len(self.live.words)), rows)
         order = np.argsort(np.r_[new.sentence, self.live.sentence[others]], kind="stable")
         self.live = Rows(*(np.r_[array, same[others]][order] for array, same in zip(new, self.live)))
@@ -138,11 +138,11 @@ class Beams:
         """Go on with these rows alone."""
         self.live = Rows(*(array[rows] for array in self.live))
 
-    def best(self):
-        """The n best of each sentence, best first: [(score, logp, node)]."""
+    def best(self, n):
+        """The n best of each sentence that have ended, best first: [(score, logp, node)]."""
         found = [[] for _ in self.longest]
         for b, score, _, node, logp in sorted(self.ended.found, key=lambda found: found[:3]):
-            if len(found[b]) < self.settings.n_best:
+            if len(found[b]) < n:
                 found[b].append((-score, logp, node))
         return found
 
@@ -171,7 +171,7 @@ def search(steps, sentences, settings, keep_readouts=False):
 def hypotheses(beams, sentences):
     """Beams that are over -> B lists of Hypothesis, best first."""
     found = []
-    for src, best in zip(sentences, beams.best()):
+    for src, best in zip(sentences, beams.best(beams.settings.n_best)):
         found.append([])
         for score, logp, node in best:
             path, history = beams.history.path(node), beams.history

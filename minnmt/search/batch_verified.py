@@ -14,7 +14,7 @@ from .checking import AllWords
 from .desks import ALONE
 from .fast import FastSteps
 from .stages import State
-from .verified import Effort, draft_length
+from .verified import Effort, draft_length, least_share, n_checked
 
 NOT_DRAFTED = -1
 
@@ -112,35 +112,44 @@ def add_words(lists, live):
 
 
 def checked_batch_search(sentences, engine, settings, lists, team=ALONE):
-    """As batch_beam_search with lists, until no word outside them is better than one chosen -> the same; B Efforts."""
+    """With lists, until the best translations lack no word -> B lists of Hypothesis, scores of all words; B Efforts."""
     found, lists, efforts = [None] * len(sentences), list(lists), [Effort(1) for _ in sentences]
     steps, checker = FastSteps(engine, sentences, lists, settings.beam, team), AllWords(engine, settings.beam, team)
     left = np.arange(len(sentences))
     while len(left):
         own = [sentences[b] for b in left]
         beams = search(steps, own, settings, keep_readouts=True)
-        missing = missing_words(beams, checker, [lists[b] for b in left])
-        for b, each, words in zip(left, hypotheses(beams, own), missing):
-            found[b], lists[b] = each, np.union1d(lists[b], words).astype(np.int64)
-            efforts[b].add_search(len(each[0].ids) + 1 if each else 0, len(words))
-        again = np.flatnonzero([len(words) > 0 for words in missing])
+        better = check_ended(beams, checker)
+        for b, each, words in zip(left, hypotheses(beams, own), better):
+            missing = np.setdiff1d(words, lists[b])
+            found[b], lists[b] = each, np.union1d(lists[b], missing).astype(np.int64)
+            efforts[b].add_search(len(each[0].ids) + 1 if each else 0, len(missing))
+        again = np.flatnonzero([efforts[b].kept == 0 and len(found[b]) > 0 for b in left])
         left = left[again]
         if len(left):
             steps.begin_again(again, [lists[b] for b in left])
     return found, efforts
 
 
-def missing_words(beams, checker, lists):
-    """Beams that are over, with readouts -> for each sentence the words outside its list that were better."""
-    history, longest = beams.history, beams.longest
-    nodes, sentence = [], []
-    for b, best in enumerate(beams.best()):
-        for _, _, last in best:
-            path = beams.history.path(last)[: longest[b]]  # the last step of the longest translation is no choice
-            nodes, sentence = nodes + path, sentence + [b] * len(path)
-    if not nodes:
-        return [np.zeros(0, np.int64)] * len(lists)
-    o = np.array([history.notes[n][-1] for n in nodes])
-    rows, words = checker.better_words(o, np.array([history.words[n] for n in nodes]))
-    sentence = np.array(sentence)[rows]
-    return [np.setdiff1d(words[sentence == b], lists[b]) for b in range(len(lists))]
+def check_ended(beams, checker):
+    """Beams that are over, with readouts: gives what has ended its score with all words.
+
+    -> for each sentence the words that might have been chosen in its best translations.
+    """
+    history, ended, settings = beams.history, beams.ended, beams.settings
+    paths = [history.path(node) for *_, node, _ in ended.found]
+    nodes = np.unique([node for path in paths for node in path]).astype(int)
+    if not len(nodes):
+        return [[] for _ in beams.longest]
+    o, chosen = np.array([history.notes[n][-1] for n in nodes]), np.array(history.words)[nodes]
+    logps, better = checker.judge(o, chosen, least_share(settings))
+    logp_of, better_of = dict(zip(nodes.tolist(), logps.tolist())), dict(zip(nodes.tolist(), better))
+    for i, (path, (b, _, length, node, _)) in enumerate(zip(paths, ended.found)):
+        logp = sum(logp_of[n] for n in path)
+        ended.found[i] = (b, -settings.score(logp, length), length, node, logp)
+    missed = []
+    for longest, best in zip(beams.longest, beams.best(n_checked(settings))):
+        # the last step of the longest translation is no choice
+        words = [better_of[n] for *_, node in best for n in history.path(node)[:longest]]
+        missed.append(np.concatenate([np.zeros(0, np.int64), *words]))
+    return missed

@@ -69,6 +69,12 @@ def beam_search(src, params, settings, ids=None):
 
     With `ids`, target ids, ascending and with eos, it is translated with these words alone (21).
     """
+    found = [finished(h, settings) for h in ended_hypotheses(src, params, settings, ids)]
+    return sorted(found, key=lambda h: -h.score)[: settings.n_best]  # equal ones in the order in which they ended
+
+
+def ended_hypotheses(src, params, settings, ids=None):
+    """-> the Beginnings that had ended when the search was over, more than the n best perhaps, in that order."""
     s0, memory, _ = encode(*pad([src]), params)
     words = None if ids is None else gather_lists([ids], params.softmax)
     longest = settings.longest(src)
@@ -77,8 +83,7 @@ def beam_search(src, params, settings, ids=None):
         best = extend(live, memory, params, words, longest, settings.beam - len(ended))
         ended += [h for h in best if h.ended]
         live = [h for h in best if not h.ended]
-    found = [finished(h, settings) for h in ended]
-    return sorted(found, key=lambda h: -h.score)[: settings.n_best]  # equal ones in the order in which they ended
+    return ended
 
 
 def could_win(live, ended, longest, settings):

@@ -111,7 +111,8 @@ def check_desk(R, n, output, n_threads=1):
     V = int(output.sizes.max())
     return CheckDesk(
         make_board(max(R, V // TILE + 1)), np.zeros(R, np.int64), np.empty(R, bool), as_multiplied(R, output.weights),
-        floats(R), np.empty(R, np.int32), floats(R, V), np.empty((R, n), np.int64), floats(R, n), make_totals(n_threads),
+        floats(R), np.empty(R, np.int32), floats(R, V), np.empty((R, n), np.int64), floats(R, n),
+        make_totals(n_threads),
     )  # fmt: skip
 
 

@@ -36,7 +36,8 @@ def decoder_step(word, state, sentence, source, weights, output, ending, n, desk
 
     word (N,3H+E), what the last word adds; State; sentence (N), ascending; Source; StepWeights; Output; ending (N),
     which rows may only end -> s (N,H) and its products (N,3H+E), readout (N,E), alpha (N,S), the n best places (N,n) in
-    each row's list, their log-probabilities (N,n). The desk is for the compiled step, whose results lie on it until the next.
+    each row's list, their log-probabilities (N,n). The desk is for the compiled step, whose results lie on it until the
+    next.
     """
     s1 = gru_cell(word, state.products, state.s)  # (3)
     middle = product(s1, weights.middle)

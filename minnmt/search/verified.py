@@ -1,15 +1,16 @@
-"""Lists that lose nothing, for one sentence, in the plainest form: the definition that batch_verified.py is compared with.
+"""Lists that lose nothing, for one sentence, in the plainest form: what batch_verified.py is compared with.
 
-`verified_search` finds what beam.py finds with all words, but most of its work is done with a list. It drafts some steps
-of the search with the list, and keeps the readout of every step. Then it multiplies all these readouts with the whole
+`verified_search` finds what beam.py finds with all words, but most of its work is done with a list. It drafts some
+steps of the search with the list, and keeps the readout of every step. Then it multiplies all these readouts with the whole
 output layer, in one product: its weights are read once for many steps. Now the true probabilities of all words are
 known wherever the draft has been, and the search is replayed with them, until it comes to a hypothesis that was not
-drafted. From there it drafts again, with the word that was missing in the list. No step is lost altogether: the first of
-a draft is always where the true search is.
+drafted. From there it drafts again, with the word that was missing in the list. No draft is lost altogether: its
+first step is always where the true search is.
 
-`checked_search` is cheaper and promises less. It searches with the list and looks at the translations it found: if
-some word outside the list was more probable than the word chosen, such words join the list, and it searches again.
-Without a beam that is full search; with one it is not, for what else was in the beam is not looked at.
+`checked_search` is cheaper and promises less. It searches with the list, and ranks the translations that have ended by
+their scores with all words. If at some step of the two best a word outside the list was at least half as probable as
+the word chosen, such words join the list, and it searches again. Without a beam that is full search; with one it is
+not, for what left the beam on the way is not looked at.
 
 Left out: batches and speed (batch_verified.py). Notebook 10 drafts by hand.
 """
@@ -22,10 +23,11 @@ from ..model.network import encode, next_readout
 from ..nn.list_softmax import gather_lists, list_log_softmax
 from ..nn.softmax import log_softmax
 from ..text.batches import pad
-from ..text.vocab import EOS
-from .beam import Beginning, allowed, beam_search, best_extensions, could_win, finished, last_word
+from .beam import Beginning, allowed, best_extensions, best_places, could_win, ended_hypotheses, finished, last_word
 
 WORTH = 6.0  # see draft_length
+RIVALS, LEAST_SHARE = 3, 0.4  # of checked_search: translations that are checked, words that are missed
+MOST_BETTER = 16  # words that are looked at in a step
 DOUBT = 10.0  # steps after which a miss is expected before anything is known of a sentence
 
 
@@ -136,27 +138,40 @@ def replay(live, ended, drafter):
 def checked_search(src, params, settings, ids):
     """src: ids without eos; ids: its list, ascending and with eos -> translations, best first; Effort.
 
-    Scores are those of the last list.
+    Scores are those of all words.
     """
     effort = Effort(sentences=1)
     while True:
-        found = beam_search(src, params, settings, ids)
-        missing = np.setdiff1d(better_words(src, found, params, settings), ids)
+        ended = ended_hypotheses(src, params, settings, ids)
+        checked = sorted((check(src, h, params, settings) for h in ended), key=lambda found: -found[0].score)
+        better = [np.zeros(0, int), *(words for _, words in checked[: n_checked(settings)])]
+        missing = np.setdiff1d(np.concatenate(better), ids)
+        found = [h for h, _ in checked[: settings.n_best]]
         effort.add_search(len(found[0].ids) + 1 if found else 0, len(missing))
         if not len(missing):
             return found, effort
         ids = np.union1d(ids, missing)
 
 
-def better_words(src, found, params, settings):
-    """Hypotheses of one sentence -> the words that were more probable, at some step, than the word chosen there."""
-    better = [np.zeros(0, int)]
-    for hypothesis in found:
-        s0, memory, _ = encode(*pad([src]), params)
-        h = Beginning([], 0.0, s0, [])
-        for word in [*hypothesis.ids, EOS]:
-            s, o, _ = next_readout(last_word(h, params), h.s, memory, params)
-            logps = allowed(h, log_softmax(o, params.softmax)[0], settings.longest(src))
-            better.append(np.flatnonzero(logps > logps[word]))
-            h = Beginning([*h.ids, word], 0.0, s, [])
-    return np.concatenate(better)
+def check(src, h, params, settings):
+    """A translation that has ended -> the same with its score from all words; words that might have been chosen."""
+    s, memory, _ = encode(*pad([src]), params)
+    logp, better = 0.0, [np.zeros(0, int)]
+    for t, word in enumerate(h.ids):
+        before = Beginning(h.ids[:t], logp, s, [])
+        s, o, _ = next_readout(last_word(before, params), s, memory, params)
+        logps = allowed(before, log_softmax(o, params.softmax)[0], settings.longest(src))
+        best = best_places(logps, MOST_BETTER)
+        better.append(best[logps[best] > logps[word] + np.log(least_share(settings))])
+        logp += float(logps[word])
+    return finished(Beginning(h.ids, logp, s, h.alphas), settings), np.concatenate(better)
+
+
+def n_checked(settings):
+    """So many translations must not lack a word."""
+    return max(RIVALS, settings.n_best)
+
+
+def least_share(settings):
+    """A word is missed that was so many times as probable as the word chosen; without rivals, only a better one."""
+    return LEAST_SHARE if settings.beam > 1 else 1.0

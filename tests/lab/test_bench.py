@@ -19,7 +19,7 @@ from minnmt.lab.timing import calls_for, interleave, number, spread
 from minnmt.nn.functions import has_bf16
 from minnmt.search import fast, stages
 from minnmt.search.cost import Shape, decoding_cost
-from minnmt.search.packed import pack, product
+from minnmt.search.packed import fastest_precision, pack, product
 from tests.kernels.compared import all_kernels
 
 TINY = replace(
@@ -111,6 +111,19 @@ def test_the_cost_is_what_decoding_multiplies(monkeypatch, beam, topn):
     assert decoding_cost(Shape(E, H, length, beam, n_words)).flops == 2 * (sum(counted) + elsewhere)
 
 
+def test_verified_lists_miss_and_are_made_up_for(tiny):
+    tables = measure(["verify"], n_threads=1)["verify"]
+    assert len(tables) == 2 * len({"float32", fastest_precision()})
+    for table in tables:
+        rows = {(row["list"], row["beam"]): row for row in table.records}
+        assert len(rows) == len(table.rows) == 8
+        for beam in (1, 5):
+            row = rows["top-100, verify all", beam]
+            assert row["equal"] == 1 and row["drafted"] >= row["kept"] > 0 and len(row["gain"]) == 1
+        assert rows["top-100, verify best", 1]["equal"] == 1
+    assert sum(row["misses"] for table in tables for row in table.records) > 0
+
+
 def test_lists_and_pairs():
     lists = random_lists(3, 20, 1500)
     assert [len(ids) for ids in lists] == [142] * 3 and random_lists(3, 0, 1500) is None
@@ -156,7 +169,7 @@ def test_kernels_can_be_called_again_and_again_with_the_same_arguments():
 
 
 def test_all_sections(tiny):
-    found = measure(["growth", "kernels", "count", "train", "decode"])
+    found = measure(["growth", "kernels", "count", "train", "decode", "verify"])
     assert list(found) == ["machine", *MEASURES]
     assert {(row["limit"], row["threads"]) for row in found["machine"][0].records} == {
         (limit, n) for limit in ("sgemm", "memory read", "int8") for n in (1, 2)

@@ -18,6 +18,7 @@ from .kernel_speed import measure_kernels
 from .limits import measure_limits
 from .peer_speed import load_torch
 from .train_speed import measure_training
+from .verify_speed import measure_verifying
 from .yardstick import SIZES, Bench
 
 MEASURES = {
@@ -25,6 +26,7 @@ MEASURES = {
     "decode": measure_decoding,
     "train": measure_training,
     "count": measure_counting,
+    "verify": measure_verifying,
     "growth": measure_growth,
 }
 
