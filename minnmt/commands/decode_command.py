@@ -17,6 +17,7 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile", "verify", "json")
 @click.option("-o", "--output", type=opt.FILE, default="-", help="Where to write. [default: stdout]")
 @click.option("--topn", type=opt.COUNT, default=0, help="Candidates per source word, if it has so many; 0 = all words.")
 @opt.counts_options
+@opt.select_options
 @click.option(
     "--verify", type=click.Choice(["all", "best"]),
     help="With --topn N: all makes translations and scores those of all words; best checks the translation that was "
@@ -96,9 +97,9 @@ def check_together(options):
     if options["outside"] and not options["reference"]:
         raise UsageError("--outside needs --reference FILE")
     for name in ("verify", "json"):
-        if options[name] and not options["topn"]:
-            raise UsageError(f"--{name} goes with --topn N: without it there are no lists")
-    if options["outside"] and not options["topn"]:
+        if options[name] and not opt.has_lists(options):
+            raise UsageError(f"--{name} goes with --topn N or --select: without them there are no lists")
+    if options["outside"] and not opt.has_lists(options):
         raise UsageError("--outside goes with --topn N: without it no word is outside")
     if options["reference"] and options["engine"]:
         raise UsageError("--reference runs the network as training does, whatever the --engine: leave it out")

@@ -1,16 +1,16 @@
 """Lists that lose nothing, for one sentence, in the plainest form: what batch_verified.py is compared with.
 
 `verified_search` finds what beam.py finds with all words, but most of its work is done with a list. It drafts some
-steps of the search with the list, and keeps the readout of every step. Then it multiplies all these readouts with the whole
-output layer, in one product: its weights are read once for many steps. Now the true probabilities of all words are
-known wherever the draft has been, and the search is replayed with them, until it comes to a hypothesis that was not
+steps of the search with the list, and keeps the readout of every step. Then it multiplies all these readouts with the
+whole output layer, in one product: its weights are read once for many steps. Now the true probabilities of all words
+are known wherever the draft has been, and the search is replayed with them, until it comes to a hypothesis that was not
 drafted. From there it drafts again, with the word that was missing in the list. No draft is lost altogether: its
 first step is always where the true search is.
 
 `checked_search` is cheaper and promises less. It searches with the list, and ranks the translations that have ended by
-their scores with all words. If at some step of the two best a word outside the list was at least half as probable as
-the word chosen, such words join the list, and it searches again. Without a beam that is full search; with one it is
-not, for what left the beam on the way is not looked at.
+their scores with all words. If at some step of the three best a word outside the list was nearly as probable as the
+word chosen (0.4 times), such words join the list, and it searches again. Without a beam that is full search; with one
+it is not, for what left the beam on the way is not looked at.
 
 Left out: batches and speed (batch_verified.py). Notebook 10 drafts by hand.
 """

@@ -30,8 +30,8 @@ SHARPNESS = 30.0  # of their weights
 MULTI30K = {(1, "all"): "2.3 %", (5, "all"): "13.2 %", (5, "best"): "30.8 %", (1, "best"): "23.0 %"}
 NOTES = (
     f"Lists of {LIST_WORDS * TOPN} words, eos and UNK for each sentence. x full: how many times as fast as full "
-    "decoding with the same numbers. Misses: of verify all, per step, of verify best, sentences decoded again; beside it what "
-    "Multi30k had. Equal: translations that are those of full decoding. Every repeat projects its words anew.",
+    "decoding with the same numbers. Misses: of verify all, per step, of verify best, sentences decoded again; beside "
+    "it what Multi30k had. Equal: translations that are those of full decoding. Every repeat projects its words anew.",
 )
 HEADINGS = ("list", "beam", "ms a sentence", "x full", "x list", "misses", "Multi30k", "steps drafted / kept", "equal")
 
