@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from minnmt.commands.reproduce_command import NAMES
-from minnmt.lab.reproduce import exhibits
+from minnmt.lab.reproduce import exhibits, lists_exhibit
 from minnmt.lab.reproduce import laboratory as lab
 from minnmt.report.scores import bleu
 from tests.conftest import run_cli, write_toy_text
@@ -100,9 +100,13 @@ def test_the_other_exhibits(done):
     cells = [row["cells"] for row in thresholds]
     assert cells == sorted(cells, reverse=True) and cells[0] > cells[-1]
     assert [row["lists"] for row in record(directory, "dynamic-table")["rows"]] == ["off", "batch", "epoch"]
-    origins = {row["origin"]: row for row in record(directory, "lists-table")["rows"]}
-    assert list(origins) == list(exhibits.ORIGINS)
-    assert origins["scratch"]["mass_output"]["mean"] > 0.5
+    rows = record(directory, "lists-table")["rows"]
+    levels = [row["verify"] for row in rows if "verify" in row]
+    origins = {row["origin"]: row for row in rows if "verify" not in row}
+    assert list(origins) == list(lists_exhibit.ORIGINS) and levels == list(lists_exhibit.LEVELS)
+    assert origins["scratch"]["mass_output"]["mean"] > 0.5 and rows[-1]["identical"] == rows[-1]["sentences"]
+    sizes = {origin: row["lists"]["words_per_sentence"] for origin, row in origins.items()}
+    assert sizes["neural"] <= sizes["scratch"] and origins["copy"]["n"] <= origins["scratch"]["n"]
     config = json.loads((directory / "models" / "batch" / "config.json").read_text())["settings"]
     assert (config["dynamic_vocab"], config["dynamic_lists"], config["align_from_epoch"]) == (100, "batch", 1)
 
@@ -111,8 +115,9 @@ def test_finished_work_is_not_done_again(done, text, monkeypatch):
     def never(*arguments):
         raise AssertionError("measured again")
 
-    parts = ("quality", "decoding_seconds", "audited", "update_words_per_second")
-    for module, names in ((lab, ("train", "learn_attention")), (exhibits, parts)):
+    parts = ("quality", "decoding_seconds", "update_words_per_second")
+    measured = (lab, ("train", "learn_attention")), (exhibits, parts), (lists_exhibit, ("audited", "train_selection"))
+    for module, names in measured:
         for name in names:
             monkeypatch.setattr(module, name, never)
     result = run_cli("reproduce", "all", *text, *SMALL, "-o", done[0])

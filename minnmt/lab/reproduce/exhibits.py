@@ -4,22 +4,17 @@ Table 1 of the paper is deen-table, its Figure 1 epochs-figure, Table 2 threshol
 dynamic-table, which the paper proposes, and lists-table, which compares lists of other origins. Notebook 09.
 """
 
-from dataclasses import asdict
-
 from ...model.directory import load_model
-from ...report.audit import audit, decode_both
-from ...report.coverage import ALL, negation_words
 from ...report.scores import Difference, bleu_difference
 from ...search.packed import fastest_precision
-from ...search.translate import Translator
 from ...search.unknown import Replacer
 from ..tables import Table
 from ..timing import ratios, spread
+from .lists_exhibit import lists_table
 from .measure import BATCH, UPDATES, decoding_seconds, quality, update_words_per_second
 from .paper import BPE, ROWS, THRESHOLDS, TOPN, TOPNS, WORDS, paper_cells
 
 SOURCES = {"scratch": "training", "continued": "one more epoch", "fastalign": "fast_align"}
-ORIGINS = ("scratch", "model1", "fastalign", "cooc", "frequent", "random")
 AGAINST_FULL = "Against full: what the lists change in BLEU, with the interval of 95 % of a paired bootstrap."
 DYNAMIC = {"off": "none: all words", "batch": "one for each batch", "epoch": "one for each pair"}
 
@@ -209,49 +204,6 @@ def measure_updates(lab):
     selector = lab.selector("bpe", "scratch", TOPN)
     model = load_model(lab.model_directory("bpe"))  # a copy of its own: it changes
     return update_words_per_second(model, lab.variant("bpe"), lab.split("bpe", "train"), selector, lab.repeats)
-
-
-def lists_table(lab, name="bpe"):
-    """Lists of other origins at the same n."""
-    kinds = ("numbers", "capitalised, elsewhere", "negations")
-    table = Table(
-        "lists-table", f"Lists of {TOPN} candidates a source word, by their origin",
-        ("lists from", "words", "identical, %", "BLEU", "against full", "mass kept", "covered, %", *kinds),
-        (
-            "Identical: outputs that are those of full decoding. Mass: the mean probability that listed words have at "
-            "a step of the full softmax. Covered: words of the references that the lists can write, all and by kind.",
-            AGAINST_FULL,
-        ),
-    )  # fmt: skip
-    for origin in ORIGINS:
-        found = lab.once(f"{name}: audit of {origin}", audited, lab, name, origin)
-        bleu = next(score for score in found["scores"] if score["name"] == "BLEU")
-        rows = {row["name"]: row for row in found["coverage"]["rows"]}
-        chosen = [rows[kind] for kind in (ALL, *kinds)]
-        covered = [f"{share(row['words_covered'], row['words'])} of {row['words']:,}" for row in chosen]
-        table.add(
-            {"origin": origin, **found}, "attention (training)" if origin == "scratch" else origin,
-            f"{found['lists']['words_per_sentence']:,.0f}", share(found["identical"], found["sentences"]),
-            f"{bleu['list']:.2f}", against_full(found), f"{found['mass_output']['mean']:.4f}", *covered,
-        )  # fmt: skip
-    return table
-
-
-def share(part, whole):
-    return f"{100 * part / whole:.1f}" if whole else "-"
-
-
-def audited(lab, name, origin):
-    """An audit's numbers, without its sentences."""
-    model, split, threads = lab.model(name), lab.split(name, "test"), lab.settings.threads
-    selector = lab.selector(name, origin, TOPN)
-    full = Translator(model, n_threads=threads, precision="float32")
-    listed = Translator(model, n_threads=threads, selector=selector, engine=full.engine)
-    decodings = decode_both(split.src, (full, listed))
-    found = asdict(audit(split, decodings, model, selector, None, negation_words(), threads))
-    listed, full = ([t.best for t in side] for side in (decodings.listed, decodings.full))
-    found["against_full"] = bleu_difference(listed, full, split.trg)
-    return {key: value for key, value in found.items() if key not in ("divergences", "summary")}
 
 
 EXHIBITS = {
