@@ -42,7 +42,7 @@ def verified_batch_search(sentences, engine, settings, lists, team=ALONE):
     lists = list(lists)
     drafted, kept, misses, added = np.zeros((4, len(sentences)), int)
     while len(truth.live.words):
-        draft = make_draft(steps, truth.copy(), draft_length(kept, misses))
+        draft = make_draft(steps, truth.copy(), draft_length(kept, misses, settings.beam))
         best, more = checker.best_words(draft.o, draft.ending)
         before = truth.time.copy()
         steps.state = replay(truth, draft, best, more)

@@ -25,10 +25,9 @@ from ..nn.softmax import log_softmax
 from ..text.batches import pad
 from .beam import Beginning, allowed, best_extensions, best_places, could_win, ended_hypotheses, finished, last_word
 
-WORTH = 6.0  # see draft_length
+WORTH, FIRST_MISS = 3.0, 40.0  # see draft_length
 RIVALS, LEAST_SHARE = 3, 0.4  # of checked_search: translations that are checked, words that are missed
 MOST_BETTER = 16  # words that are looked at in a step
-DOUBT = 10.0  # steps after which a miss is expected before anything is known of a sentence
 
 
 @dataclass
@@ -59,13 +58,15 @@ class Effort:
         return Effort(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
 
 
-def draft_length(kept, misses):
+def draft_length(kept, misses, beam):
     """So many steps are drafted next, after `kept` steps of the sentence with so many misses.
 
-    Checking costs something once, about as much as WORTH / 2 steps of a draft, and a miss spoils half a draft: with q
-    misses a step, drafts of n steps cost WORTH / 2n + q n / 2 more per step, which is least for n = sqrt(WORTH / q).
+    A check reads the output layer, which takes about as long as WORTH / 2 steps with what is multiplied for them, and a
+    miss spoils half a draft: with q misses a step, drafts of n steps cost WORTH / 2n + q n / 2 steps more per step,
+    which is least for n = sqrt(WORTH / q). Before anything is known of a sentence, one miss in FIRST_MISS / beam steps
+    is expected.
     """
-    q = (misses + 1.0) / (kept + DOUBT)
+    q = (misses + 1.0) / (kept + FIRST_MISS / beam)
     return np.ceil(np.sqrt(WORTH / q)).astype(int)
 
 
@@ -76,7 +77,7 @@ def verified_search(src, params, settings, ids):
     live, ended = [Beginning([], 0.0, s0, [])], []
     while could_win(live, ended, longest, settings):
         drafter = Drafter(memory, params, settings, longest, ids)
-        n_drafted = drafter.draft(live, ended, draft_length(effort.kept, effort.misses))
+        n_drafted = drafter.draft(live, ended, draft_length(effort.kept, effort.misses, settings.beam))
         effort.drafted += n_drafted
         n_kept, live = replay(live, ended, drafter)
         effort.kept += n_kept

@@ -117,9 +117,9 @@ def test_a_list_of_eos_alone_still_gives_full_search(rng):
 
 
 def test_drafts_grow_without_misses_and_shrink_with_them():
-    assert draft_length(0, 0) == 8
-    assert draft_length(40, 0) > draft_length(8, 0) > draft_length(8, 1) > draft_length(8, 4) >= 2
-    np.testing.assert_array_equal(draft_length(np.array([0, 40]), np.array([0, 0])), [8, draft_length(40, 0)])
+    assert draft_length(0, 0, 1) == 11 > draft_length(0, 0, 5) == 5 > draft_length(0, 0, 12)
+    assert draft_length(40, 0, 5) > draft_length(8, 0, 5) > draft_length(8, 1, 5) > draft_length(8, 4, 5) >= 2
+    np.testing.assert_array_equal(draft_length(np.array([0, 40]), np.array([0, 0]), 1), [11, draft_length(40, 0, 1)])
 
 
 def test_sentences_have_their_own_clocks(rng):
