@@ -142,7 +142,7 @@ COUNTS_OPTIONS = (
 
 counts_options = group(*COUNTS_OPTIONS)
 
-# What chooses words besides counts; selector_from_options reads them. minnmt/search/selection.py has the selectors
+# What chooses words besides counts; selector_from_options reads them. minnmt/search/selectors.py has the selectors
 SELECTOR_NAMES = ("counts", "copy", "phrases", "neural")
 select_options = group(
     click.option(
@@ -278,7 +278,7 @@ def has_lists(options):
 
 def selector_from_options(options, model):
     """What chooses the words of each sentence; None for the full vocabulary (--topn 0)."""
-    from ..search.selection import Choice, selector_by_names
+    from ..search.selectors import Choice, selector_by_names
 
     names = options["select"] or (("counts",) if options["topn"] else ())
     needy = [name for name in names if name in ("counts", "phrases")]

@@ -58,7 +58,7 @@ def reproduce(names, output, results, units, max_minutes, speed_sentences, repea
       threshold-table  Table 2: which attention weights are counted
       iten-table       Table 3: another language pair (embedded corpus: English to German)
       dynamic-table    training with a softmax over lists, which the paper proposes
-      lists-table      lists from attention, aligners, co-occurrence, frequency and chance
+      lists-table      all ways to choose words, at equal length; the cost of verifying them
       all              every one of them; with a text of your own, all but iten-table
 
     Trains the models that are needed, measures, and writes NAME.md, .tsv, .json, and .png for the figure. What is

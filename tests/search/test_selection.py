@@ -7,7 +7,7 @@ from minnmt.model.parameters import named_arrays, zeros_like
 from minnmt.nn.gradcheck import check_gradients
 from minnmt.nn.selection import Selection, needed_loss, selection_backward, selection_forward
 from minnmt.search.neural_selector import NeuralSelector, annotations, load_selection, save_selection
-from minnmt.search.selection import SELECTORS, Union
+from minnmt.search.selectors import SELECTORS, Union
 from minnmt.tasks.selecting import first_selection, selection_gradient
 from minnmt.text.batches import make_batch, pad
 from minnmt.train.adam import Adam

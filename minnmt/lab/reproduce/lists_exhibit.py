@@ -17,7 +17,7 @@ from ...report.audit import audit, decode_both
 from ...report.coverage import ALL, BAND_NAMES, negation_words
 from ...report.scores import Difference, bleu_difference
 from ...search.neural_selector import NeuralSelector, load_selection, save_selection
-from ...search.selection import NEURAL_FILE, PHRASES_FILE, Union
+from ...search.selectors import NEURAL_FILE, PHRASES_FILE, Union
 from ...search.translate import Translator
 from ...tasks.selecting import count_phrases, train_selection
 from ...text.batches import pad
