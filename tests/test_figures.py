@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from minnmt.errors import UserError
-from minnmt.lab.figures import epochs_curve
+from minnmt.lab.figures import epochs_curves
 from tutorials import figures
 
 pytest.importorskip("matplotlib")
@@ -15,6 +15,11 @@ pytest.importorskip("matplotlib")
 NODES = [
     ("start", None, "<s>", None, "kept"), ("a", "start", "the", -0.1, "kept"), ("b", "start", "a", -2.0, "cut"),
     ("c", "a", "dog", -0.5, "ended"), ("d", "a", "cat", -0.9, "cut"),
+]  # fmt: skip
+
+EPOCHS = [
+    {"epoch": epoch, "n": n, "bleu": 20 + epoch, "candidates": n / epoch, "full_bleu": 31}
+    for epoch in (1, 2) for n in (20, 50, 100, 200)
 ]  # fmt: skip
 
 
@@ -48,11 +53,18 @@ def test_curves_have_labels_and_no_colour():
     speeds = {"top-n": ([20, 50], [[3, 3.1, 3.2], [2, 2.5, 3]])}
     for figure in (
         figures.learning_curves(lines, "epoch", "loss"), figures.speedup_curve(speeds, "n"),
-        epochs_curve([1, 2], [20, 30], [40, 30], 31),
+        epochs_curves(EPOCHS),
     ):  # fmt: skip
         for axis in figure.axes:
             assert axis.get_xlabel() and axis.get_ylabel()
             assert {line.get_color() for line in axis.lines} <= {"black", "0.6"}
+
+
+def test_the_papers_figure_has_a_line_for_each_n_and_one_for_all_words():
+    left, right = epochs_curves(EPOCHS).axes
+    assert [line.get_label() for line in left.lines] == ["n = 20", "n = 50", "n = 100", "n = 200", "all words"]
+    assert [line.get_ydata().tolist() for line in left.lines[:4]] == [[21, 22]] * 4
+    assert [line.get_ydata().tolist() for line in right.lines] == [[20, 10], [50, 25], [100, 50], [200, 100]]
 
 
 def test_matplotlib_is_imported_only_when_a_figure_is_drawn():

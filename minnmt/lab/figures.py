@@ -32,17 +32,24 @@ def new_figure(width, height, n_columns=1):
     return figure, axes
 
 
-def epochs_curve(epochs, bleu, candidates, full_bleu):
-    """The paper's Figure 1: BLEU, and candidates a source word, by the epoch in which the alignments were learned."""
+def epochs_curves(records):
+    """The paper's Figure 1: BLEU, and candidates per source word, by the epoch in which the alignments were learned.
+
+    records: dictionaries with "epoch", "n", "bleu", "candidates" and "full_bleu", BLEU with all words.
+    """
     figure, (left, right) = new_figure(8.5, 3.4, 2)
-    left.plot(epochs, bleu, color="black", label="lists of one epoch", **STYLES[0])
-    left.axhline(full_bleu, color="black", linestyle="--", linewidth=0.9, label="all words")
-    left.set_ylabel("BLEU")
-    left.set_ylim(min(*bleu, full_bleu) - 0.7, max(*bleu, full_bleu) + 0.3)  # a tenth of a point should look small
-    left.legend(frameon=False, loc="lower right")
-    right.plot(epochs, candidates, color="black", **STYLES[1])
-    right.set_ylabel("candidates a source word")
-    right.set_ylim(0, 1.1 * max(candidates))
+    full, all_bleu = records[0]["full_bleu"], [record["bleu"] for record in records]
+    for n, style in zip(sorted({record["n"] for record in records}), STYLES):
+        own = [record for record in records if record["n"] == n]
+        epochs = [record["epoch"] for record in own]
+        for axis, key in ((left, "bleu"), (right, "candidates")):
+            axis.plot(epochs, [record[key] for record in own], color="black", label=f"n = {n}", **style)
+    left.axhline(full, color="0.6", linewidth=0.9, label="all words")
+    left.set_ylabel("BLEU, dev text")
+    left.set_ylim(min(*all_bleu, full) - 0.7, max(*all_bleu, full) + 0.3)  # a tenth of a point should look small
+    left.legend(frameon=False, loc="lower right", ncols=2, fontsize=8)
+    right.set_ylabel("candidates per source word")
+    right.set_ylim(0, 1.1 * max(record["candidates"] for record in records))
     for axis in (left, right):
         axis.set_xlabel("epoch of the alignments")
         axis.locator_params(axis="x", integer=True)

@@ -16,8 +16,10 @@ class Timed(NamedTuple):
     output: Any  # of the last
 
 
-def interleave(cases, repeats, pause=0.0, warm_up=True):
+def interleave(cases, repeats, pause=0.0, warm_up=True, before=0):
     """Run every case once in each repeat -> a Timed for each; a first repeat that does not count warms up.
+
+    `before` is how often a case runs unwatched just before it counts, where in real use it follows its own kind.
 
     cases: {name: function without arguments}. What the machine does meanwhile hits all of them alike; each repeat has
     an order of its own, so that none always runs in the wake of the same other.
@@ -27,6 +29,8 @@ def interleave(cases, repeats, pause=0.0, warm_up=True):
     for _ in range(repeats + warm_up):
         for name in order:
             time.sleep(pause)
+            for _ in range(before):
+                cases[name]()
             began = time.perf_counter()
             outputs[name] = cases[name]()
             seconds[name].append(time.perf_counter() - began)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import compiled
-from .functions import add_product, add_rows, matmul
+from . import bf16
+from .functions import add_product, add_rows, in_bf16, matmul
 
 
 @dataclass
@@ -70,7 +71,7 @@ def softmax_nll_backward(dnll, probs, targets):
 
 class SoftmaxCache(NamedTuple):
     o: np.ndarray  # (N,E)
-    probs: np.ndarray  # (N,K)
+    probs: np.ndarray  # (N,K); with products in bfloat16 the errors, p - onehot, rounded
     columns: np.ndarray  # (N) the target's column in probs
     W: np.ndarray  # (K,E) the rows of W that take part
     ids: np.ndarray | None  # (K) which they are, ascending, or None for the whole vocabulary
@@ -80,7 +81,10 @@ def softmax_loss_forward(o, targets, p, ids=None):
     """o (N,E), targets (N), ids (K) ascending or None -> nll (N), cache. Every target must be among `ids`."""
     W, b = p.rows(ids)
     columns = targets if ids is None else np.searchsorted(ids, targets)
-    nll, probs = softmax_nll(matmul(o, W.T), b, columns)
+    if in_bf16(o):
+        nll, probs = bf16.softmax_nll_of(o, W, b, columns)
+    else:
+        nll, probs = softmax_nll(matmul(o, W.T), b, columns)
     return nll, SoftmaxCache(o, probs, columns, W, ids)
 
 
@@ -88,14 +92,18 @@ def softmax_loss_backward(dnll, cache, g):
     """dnll (N) -> do (N,E); adds into g. Uses up the cache."""
     o, probs, columns, W, ids = cache
     # forward: nll, probs = softmax_nll(scores, b, columns)
-    dscores, db = softmax_nll_backward(dnll, probs, columns)
+    if probs.dtype == np.uint16:  # errors, rounded already: dnll goes to the other side of their products
+        dscores, db, scale = probs, np.zeros(len(W), o.dtype), dnll[:, None]
+        bf16.add_bf16_rows(db, dnll, dscores)
+    else:
+        (dscores, db), scale = softmax_nll_backward(dnll, probs, columns), 1.0
     # forward: scores = o W^T, with the rows `ids` of W and b
     if ids is None:
-        add_product(g.W, dscores, o)
+        add_product(g.W, dscores, scale * o)
         g.b += db
     else:
         dW = np.zeros_like(W)
-        add_product(dW, dscores, o)
+        add_product(dW, dscores, scale * o)
         add_rows(dW, ids, g.W)
         g.b[ids] += db
-    return matmul(dscores, W)
+    return scale * matmul(dscores, W)

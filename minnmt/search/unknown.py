@@ -1,6 +1,7 @@
 """Words for UNK: where a translation has an unknown word, the source word that it attends to most stands in.
 
-The source word is copied, or translated by a table of counts (the model's own, or Model 1's) if it has a row there.
+The source word is translated by a dictionary of whole words or by a table of counts over the model's units (its own, or
+Model 1's), if it is there, and copied otherwise.
 """
 
 import numpy as np
@@ -12,8 +13,9 @@ from ..text.vocab import EOS, UNK
 class Replacer:
     """Replaces the unknown words of a translation."""
 
-    def __init__(self, model, counts=None):
+    def __init__(self, model, counts=None, dictionary=None):
         self.model, self.counts = model, counts
+        self.dictionary = dictionary or {}  # {source word: its translation}; also of words that the model does not know
 
     def text(self, hypothesis, src_units):
         """A Hypothesis with its attention, the units of the source -> a raw line without UNK."""
@@ -35,8 +37,11 @@ class Replacer:
     def replacement(self, alpha, src_units):
         """alpha (S) of one target word -> a word for it; eos, the last position, cannot stand in."""
         position = int(alpha[: len(src_units)].argmax())
+        word = self.source_word(src_units, position)
+        if word in self.dictionary:
+            return self.dictionary[word]
         translation = self.translation(src_units[position])
-        return self.source_word(src_units, position) if translation is None else translation
+        return word if translation is None else translation
 
     def translation(self, src_unit):
         """The likeliest translation of a source unit; None if the table has none."""

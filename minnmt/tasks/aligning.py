@@ -8,6 +8,7 @@ import numpy as np
 from ..align.accumulator import Accumulator
 from ..align.aligners import find_aligner
 from ..align.bitext import Bitext
+from ..align.candidates import best_candidates
 from ..align.links import format_pharaoh
 from ..align.model1 import NEGLIGIBLE, pharaoh_lines
 from ..errors import UsageError, UserError
@@ -55,27 +56,48 @@ def learn_attention(model, split, settings, learning_rate, frozen, status, selec
 
     With a selector, the softmax of the updates runs over a list for each batch, as in training with --dynamic-vocab.
     """
+    if frozen:
+        return frozen_attention(model, split, settings, [settings.align_threshold], status)[0]
+    src, trg = pairs_to_count(model, split, settings, status)
+    attention = new_accumulator(model, settings.align_threshold)
+    try:
+        with threads(settings.threads) as map:
+            updater = Updater(model.params, src, trg, settings, map=map)
+            updater.words = BatchWords(selector, src, trg) if selector else None
+            loss = continued_counts(updater, attention, learning_rate, status)
+    finally:
+        status.clear()
+    n_pairs = settings.epoch_pairs or len(src)
+    status.line(f"{n_pairs:,} pairs, loss {loss:.3f} per word")
+    return attention.counts(attention_info(settings.align_threshold, n_pairs, "continued"))
+
+
+def frozen_attention(model, split, settings, thresholds, status):
+    """Counts of the attention of a model that stays as it is, one for each threshold, in a single pass."""
+    src, trg = pairs_to_count(model, split, settings, status)
+    accumulators = [new_accumulator(model, threshold) for threshold in thresholds]
+    try:
+        frozen_counts(model.params, src, trg, settings, accumulators, status)
+    finally:
+        status.clear()
+    return [found.counts(attention_info(found.threshold, len(src), "frozen")) for found in accumulators]
+
+
+def pairs_to_count(model, split, settings, status):
+    """-> source ids, target ids of the pairs that training would use."""
     src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
     if len(src) < len(split.src):
         left_out = len(split.src) - len(src)
         status.line(f"{left_out:,} pairs are left out: blank, or longer than {settings.max_train_length} units")
-    attention = Accumulator(len(model.src.vocab), len(model.trg.vocab), settings.align_threshold)
-    try:
-        if frozen:
-            frozen_counts(model.params, src, trg, settings, attention, status)
-        else:
-            with threads(settings.threads) as map:
-                updater = Updater(model.params, src, trg, settings, map=map)
-                updater.words = BatchWords(selector, src, trg) if selector else None
-                loss = continued_counts(updater, attention, learning_rate, status)
-    finally:
-        status.clear()
-    if not frozen:
-        status.line(f"{len(src):,} pairs, loss {loss:.3f} per word")
-    how = "frozen" if frozen else "continued"
-    return attention.counts(
-        {"method": "attention", "threshold": settings.align_threshold, "pairs": len(src), "pass": how}
-    )
+    return src, trg
+
+
+def new_accumulator(model, threshold):
+    return Accumulator(len(model.src.vocab), len(model.trg.vocab), threshold)
+
+
+def attention_info(threshold, n_pairs, how):
+    return {"method": "attention", "threshold": threshold, "pairs": n_pairs, "pass": how}
 
 
 def attention_lines(model, split):
@@ -85,29 +107,47 @@ def attention_lines(model, split):
 
 def train_aligner(method, bitext, iterations, status):
     """Train a statistical aligner on the bitext -> Aligner, its links (see Aligner.links)."""
-
-    def report(iteration, bits, extra):
-        status.line(f"iteration {iteration}: cross entropy {bits:.2f} bits a word{', ' + extra if extra else ''}")
-
     began = time.monotonic()
-    aligner = find_aligner(method)(bitext, iterations, report)
+    aligner = train_table(method, bitext, iterations, status)
     links = aligner.links(bitext)
     status.line(f"{len(bitext):,} pairs in {time.monotonic() - began:.2f} s")
     return aligner, links
 
 
+def train_table(method, bitext, iterations, status):
+    """The same without links -> Aligner."""
+
+    def report(iteration, bits, extra):
+        status.line(f"iteration {iteration}: cross entropy {bits:.2f} bits a word{', ' + extra if extra else ''}")
+
+    return find_aligner(method)(bitext, iterations, report)
+
+
 def align_units(method, model, split, iterations, status):
     """Train a statistical aligner on a model's units -> its counts, word links as Pharaoh lines."""
-    src_units, trg_units = [model.src.units(s) for s in split.src], [model.trg.units(t) for t in split.trg]
-    src, trg = map(model.src.vocab.encode, src_units), map(model.trg.vocab.encode, trg_units)
-    bitext = Bitext.from_lists(list(src), list(trg), len(model.src.vocab), len(model.trg.vocab))
+    bitext = units_bitext(model, split)
     aligner, links = train_aligner(method, bitext, iterations, status)
     lines = []
-    for k, (src, trg) in enumerate(zip(src_units, trg_units)):
-        src_words, trg_words = word_numbers(src, model.src), word_numbers(trg, model.trg)
+    for k, (src, trg) in enumerate(zip(split.src, split.trg)):
+        src_words = word_numbers(model.src.units(src), model.src)
+        trg_words = word_numbers(model.trg.units(trg), model.trg)
         places = links[bitext.trg_starts[k] : bitext.trg_starts[k + 1]].tolist()
         lines.append(format_pharaoh({(src_words[i], trg_words[j]) for j, i in enumerate(places) if i >= 0}))
     return aligner.counts, lines
+
+
+def units_bitext(model, split):
+    """The text in a model's units."""
+    src, trg = [model.src.ids(line) for line in split.src], [model.trg.ids(line) for line in split.trg]
+    return Bitext.from_lists(src, trg, len(model.src.vocab), len(model.trg.vocab))
+
+
+def word_dictionary(model, split, iterations, status):
+    """{source word: its likeliest translation by Model 1}, of all words of the text, known to the model or not."""
+    src, trg = (" ".join(model.src.words(s)) for s in split.src), (" ".join(model.trg.words(t)) for t in split.trg)
+    bitext, src_words, trg_words = Bitext.from_lines(src, trg)
+    best = best_candidates(train_table("model1", bitext, iterations, status).table, 1)
+    return {src_words[f]: trg_words[e] for f, e in zip(best.rows.tolist(), best.ids.tolist())}
 
 
 def align_text(method, src, trg, iterations, status):

@@ -37,13 +37,13 @@ def make_batch(src, trg):
     return Batch(*pad(src), *pad(trg))
 
 
-def epoch_order(src, trg, batch_size, pool, rng):
-    """One epoch's batches as lists of pair numbers.
+def epoch_order(src, trg, batch_size, pool, rng, pairs=None):
+    """One epoch's batches as lists of pair numbers: of all pairs, or of `pairs`, shuffled already.
 
     The pairs are shuffled and cut into pools of `pool` batches; within a pool they are sorted by length, so that a
     batch pads little; then the batches are shuffled.
     """
-    order = rng.permutation(len(src))
+    order = rng.permutation(len(src)) if pairs is None else pairs
     lengths = np.array([len(s) + len(t) for s, t in zip(src, trg)])
     batches = []
     for start in range(0, len(order), pool * batch_size):

@@ -36,8 +36,8 @@ def continued_counts(updater, attention, learning_rate, status):
     return nll / n_words
 
 
-def frozen_counts(params, src, trg, settings, attention, status):
-    """One pass over the pairs, forward only and without the softmax, counting into the Accumulator `attention`."""
+def frozen_counts(params, src, trg, settings, accumulators, status):
+    """One pass over the pairs, forward only and without the softmax, counting into Accumulators of any thresholds."""
     batches = list(numbers_by_length(src, trg, settings.batch_size))
     status.start_epoch(1, 1, len(batches))
 
@@ -52,5 +52,6 @@ def frozen_counts(params, src, trg, settings, attention, status):
             for batch, alphas in map(work, batches[start : start + window]):
                 if not np.isfinite(alphas).all():
                     raise UserError(OVERFLOW)
-                attention.add_attention(alphas, batch)
+                for attention in accumulators:
+                    attention.add_attention(alphas, batch)
                 status.update(None, int(batch.trg_mask.sum()))

@@ -19,7 +19,7 @@ from ..threads import threads
 from .dynamic import epoch_words
 from .updates import Updater
 
-ORDER = 1  # tells the random stream of the order from dropout's (minnmt/train/updates.py)
+ORDER, PASS = 1, 3  # tell the random streams of the order from dropout's (minnmt/train/updates.py)
 
 
 @dataclass
@@ -101,7 +101,16 @@ def train_epoch(run, updater, status, limits):
 def seeded_order(src, trg, settings, epoch):
     """The batches of an epoch, always the same for a seed."""
     rng = np.random.default_rng([settings.seed, ORDER, epoch])
-    return epoch_order(src, trg, settings.batch_size, settings.pool, rng)
+    pairs = part_of_text(len(src), settings, epoch) if settings.epoch_pairs else None
+    return epoch_order(src, trg, settings.batch_size, settings.pool, rng, pairs)
+
+
+def part_of_text(n_pairs, settings, epoch):
+    """The pairs of an epoch that is not the whole text: each goes on where the one before ended, pass after pass."""
+    begin, end = (epoch - 1) * settings.epoch_pairs, epoch * settings.epoch_pairs
+    passes = range(begin // n_pairs, -(-end // n_pairs))
+    shuffled = [np.random.default_rng([settings.seed, PASS, number]).permutation(n_pairs) for number in passes]
+    return np.concatenate(shuffled)[begin - passes[0] * n_pairs :][: end - begin]
 
 
 def check_update(run, found):

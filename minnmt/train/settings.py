@@ -95,7 +95,7 @@ def text():
     return field(default=None, metadata={"values": Text()})
 
 
-LATER = ("pairs", "precision")  # settings that older runs do not name: they have the default
+LATER = {"pairs": 0, "precision": "float32", "epoch_pairs": 0}  # settings that older runs do not name: what they had
 
 
 @dataclass
@@ -130,10 +130,13 @@ class Settings:
         "dense", "sparse",
     )  # fmt: skip
     precision: str = choice(
-        "float32", "bf16: products rounded to bfloat16, faster where the processor has an instruction for it (AVX-512 "
-        "BF16); elsewhere float32 takes its place.", "float32", "bf16",
+        "bf16", "bf16: products rounded to bfloat16 where the processor has an instruction for it (AVX-512 BF16); "
+        "elsewhere float32 takes its place.", "bf16", "float32",
     )  # fmt: skip
-    epochs: int = whole(5, "Passes over the training text.", least=1)
+    epochs: int = whole(12, "Passes over the training text.", least=1)
+    epoch_pairs: int = whole(
+        0, "Pairs in an epoch, 0 = the whole text: a long text is then validated, and its attention counted, in parts."
+    )
     patience: int = whole(4, "Stop after so many epochs without a better dev BLEU.", least=1)
     halve_after: int = whole(1, "Halve the learning rate after so many epochs without a better dev BLEU.", least=1)
     align_from_epoch: int = whole(2, "Count the attention from this epoch on, 0 = never.")
@@ -175,7 +178,7 @@ class Settings:
                 f"config.json was written by another version of minnmt (it {what}): train again, or use that version"
             )
         try:
-            return cls(**given)
+            return cls(**{**LATER, **given})
         except UserError as error:
             raise UserError(f"config.json is damaged: {error}; restore it or train again") from None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..model.network import Dropout, network_backward, network_forward
 from ..model.parameters import array_pieces, named_arrays, zeros_like
-from ..nn.functions import bf16_products, has_bf16
+from ..nn.bf16 import bf16_products, has_bf16
 from ..text.batches import Batch, make_batch
 from .adam import ALL_ROWS, Adam, clip_gradients
 
@@ -77,7 +77,9 @@ class Updater:
     def gradients(self, shares):
         """-> gradients of the mean nll of all sentences, the rows used, [(Batch, NetworkOutput)] of each share."""
         n_sentences = sum(share.batch.trg_ids.shape[1] for share in shares)
-        with self.products():
+        with self.products() as packed:
+            if packed:
+                self.spread(packed.tiles, multiplied_weights(self.params, all_words=shares[0].ids is None))
             outputs = list(self.map(self.share_gradients, range(len(shares)), shares, [n_sentences] * len(shares)))
         rows = used_rows(shares, self.params)
         self.written[: len(shares)] = [rows] * len(shares)
@@ -85,7 +87,7 @@ class Updater:
         return self.grads[0], rows, outputs
 
     def products(self):
-        """Within it, products have the precision of the settings."""
+        """Within it, products have the precision of the settings; yields what packs the weights, or None."""
         if self.settings.precision == "bf16" and has_bf16():
             return bf16_products(array for _, array in named_arrays(self.params))
         return contextlib.nullcontext()
@@ -120,6 +122,16 @@ class Updater:
         for i, part in enumerate(parts):
             results[i::n] = part
         return results
+
+
+def multiplied_weights(params, all_words):
+    """The matrices that forward and backward multiply with, as they are and transposed, the largest first.
+
+    The output layer is among them if its softmax is over all words; else its rows are gathered first.
+    """
+    looked_up = {"src_embedding", "trg_embedding", *([] if all_words else ["softmax.W"])}
+    matrices = [array for name, array in named_arrays(params) if array.ndim == 2 and name not in looked_up]
+    return [turned for array in sorted(matrices, key=np.size, reverse=True) for turned in (array, array.T)]
 
 
 def quiet(map):

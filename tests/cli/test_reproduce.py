@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from minnmt.commands.reproduce_command import NAMES
-from minnmt.lab.reproduce import exhibits, lists_exhibit
+from minnmt.lab.reproduce import (
+    aligner_table,
+    claims_table,
+    comparing,
+    count_sources,
+    dynamic_table,
+    exhibits,
+    list_tables,
+    lists_exhibit,
+    paper,
+)
 from minnmt.lab.reproduce import laboratory as lab
 from minnmt.report.scores import bleu
 from tests.conftest import run_cli, write_toy_text
@@ -45,7 +55,7 @@ def test_every_exhibit_is_written(done):
     for name, endings in FILES.items():
         for ending in endings:
             assert (directory / (name + ending)).exists() == (name != "iten-table"), name + ending
-    assert result.out.count("== ") == len(FILES) - 1
+    assert sum(f"== {name}: " in result.out for name in FILES) == len(FILES) - 1
     assert (directory / "epochs-figure.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -56,27 +66,38 @@ def test_tables_hold_together(done):
         lines = (directory / f"{name}.tsv").read_text().splitlines()
         assert len(lines) == len(found["rows"]) + 1 and len({line.count("\t") for line in lines}) == 1
         text = (directory / f"{name}.md").read_text()
-        assert sum(line.startswith("| ") for line in text.splitlines()) == len(lines) + 1
+        n_more = sum(len(table["rows"]) + 2 for table in found.get("more", ()))
+        assert sum(line.startswith("| ") for line in text.splitlines()) == len(lines) + 1 + n_more
         assert "python cli.py" in text and found["machines"][0]["numpy"] and found["settings"]["hidden"] == 16
         assert "/" not in found["settings"]["src"]  # names of texts, not places on a machine
 
 
-def test_table_1(done):
-    rows = record(done[0], "deen-table")["rows"]
-    assert [row["model"] for row in rows] == ["bpe"] * 13 + ["words"] * 13
-    assert [(row["lists"], row.get("n")) for row in rows[:3]] == [("full", None), ("scratch", 20), ("scratch", 50)]
-    for row in rows:
+def tsv(directory, name):
+    """The rows of an exhibit as dictionaries of texts."""
+    header, *rows = (line.split("\t") for line in (directory / f"{name}.tsv").read_text().splitlines())
+    assert len(set(header)) == len(header)
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def test_table_1_has_the_papers_rows_and_cells(done):
+    rows, lines = record(done[0], "deen-table")["rows"], tsv(done[0], "deen-table")
+    assert [(row["model"], row["lists"], row["n"]) for row in rows] == list(paper.decoding_rows("deen"))
+    theirs = [[line[f"paper: {column}"] for column in ("speedup", "candidates", "BLEU", "TER")] for line in lines]
+    assert len(theirs) == 20 and theirs[0] == ["1", "34,494", "27.9", "52.9"]
+    assert theirs[3] == ["3.1", "43.0", "27.8", "53.0"] and theirs[13] == ["6.93", "31.8", "26.5", "53.9"]
+    assert theirs[17] == ["7.02", "28.3", "26.6", "53.9"] and theirs[19] == ["6.94", "36.7", "26.7", "54.0"]
+
+
+def test_table_1_has_our_cells(done):
+    rows, lines = record(done[0], "deen-table")["rows"], tsv(done[0], "deen-table")
+    for row, line in zip(rows, lines, strict=True):
         assert len(row["seconds"]["alone"]) == len(row["seconds"]["batches"]) == 2
         assert row["list"] is None or 2 <= row["list"] <= 40
-    cells = [line.split("\t") for line in (done[0] / "deen-table.tsv").read_text().splitlines()]
-    ours = [row[-2:] for row in cells if row[2] == "100"]
-    assert ours == [["3.1", "43"], ["-", "-"], ["-", "-"], ["6.93", "32"], ["-", "-"], ["-", "-"]]
-    for row, line in zip(rows, cells[1:]):
-        line = dict(zip(cells[0], line))
-        assert (line["BLEU"], line["TER"]) == (f"{row['bleu']:.2f}", f"{row['ter']:.2f}")
-        assert line["candidates"] == ("-" if row["lists"] == "full" else f"{row['candidates']:.1f}")
-        gain = 1 if row["lists"] == "full" else np.median(row["speedup"]["batches"])
-        assert float(line["in batches"].split()[0]) == pytest.approx(gain, rel=0.01)
+        assert (line["BLEU"], line["TER"]) == (f"{row['bleu']:.1f}", f"{row['ter']:.1f}")
+        full = row["lists"] == "full"
+        assert line["candidates"] == (str(row["vocabulary"]) if full else f"{row['candidates']:.1f}")
+        assert float(line["in batches"].split()[0]) == pytest.approx(np.median(row["speedup"]["batches"]), rel=0.01)
+        assert (line["against full"] == "-") == full
 
 
 def test_differences_are_those_of_the_translations_kept(done, text):
@@ -84,17 +105,18 @@ def test_differences_are_those_of_the_translations_kept(done, text):
     references = open(text[text.index("--test-trg") + 1]).read().splitlines()
     rows = record(done[0], "deen-table")["rows"]
     full = (done[0] / "translations" / "words.test.full.UNK-replaced.txt").read_text().splitlines()
-    assert bleu(full, references) == pytest.approx(rows[13]["bleu"])
-    for row in rows[14:18]:
+    assert bleu(full, references) == pytest.approx(rows[10]["bleu"])
+    for row in rows[11:15]:
         path = done[0] / "translations" / f"words.test.scratch-{row['n']}.UNK-replaced.txt"
         value, low, high = row["against_full"]
-        assert value == pytest.approx(bleu(path.read_text().splitlines(), references) - rows[13]["bleu"])
-        assert value == pytest.approx(row["bleu"] - rows[13]["bleu"]) and low <= value <= high
+        assert value == pytest.approx(bleu(path.read_text().splitlines(), references) - rows[10]["bleu"])
+        assert value == pytest.approx(row["bleu"] - rows[10]["bleu"]) and low <= value <= high
 
 
 def test_the_other_exhibits(done):
     directory, _ = done
-    assert [row["epoch"] for row in record(directory, "epochs-figure")["rows"]] == [1, 2]
+    shown = [(row["epoch"], row["n"]) for row in record(directory, "epochs-figure")["rows"]]
+    assert shown == [(epoch, n) for epoch in (1, 2) for n in (20, 50, 100, 200)]
     without, *thresholds = record(directory, "threshold-table")["rows"]
     assert without["threshold"] is None and without["dev"]["list"] is None
     cells = [row["cells"] for row in thresholds]
@@ -115,14 +137,18 @@ def test_finished_work_is_not_done_again(done, text, monkeypatch):
     def never(*arguments):
         raise AssertionError("measured again")
 
-    parts = ("quality", "decoding_seconds", "update_words_per_second")
-    measured = (lab, ("train", "learn_attention")), (exhibits, parts), (lists_exhibit, ("audited", "train_selection"))
-    for module, names in measured:
+    for module, names in (
+        (lab, ("train", "word_dictionary")), (count_sources, ("learn_attention", "frozen_attention", "train_table")),
+        (comparing, ("quality",)), (list_tables, ("decoding_seconds", "unknown_share")),
+        (lists_exhibit, ("audited", "train_selection")),
+        (dynamic_table, ("update_words_per_second",)), (aligner_table, ("compare",)),
+        (claims_table, ("bleu_difference",)),
+    ):  # fmt: skip
         for name in names:
             monkeypatch.setattr(module, name, never)
     result = run_cli("reproduce", "all", *text, *SMALL, "-o", done[0])
     assert result.code == 0, result.err
-    assert result.out.count("== ") == len(FILES) - 1
+    assert sum(f"== {name}: " in result.out for name in FILES) == len(FILES) - 1
 
 
 def interrupt_validation(monkeypatch, number):
@@ -175,7 +201,7 @@ def test_a_model_of_other_settings_is_noticed(text, tmp_path, monkeypatch):
 
 def test_speed_is_measured_again_for_other_repeats(done, text, monkeypatch):
     """Nothing else is."""
-    for module, name in ((lab, "train"), (exhibits, "quality")):
+    for module, name in ((lab, "train"), (comparing, "quality")):
         monkeypatch.setattr(module, name, None)
     other = done[0] / "one"
     result = run_cli("reproduce", "deen-table", *text, *SMALL, "--repeats", 1, "-o", done[0], "--results", other)
@@ -229,10 +255,12 @@ def test_from_english_to_german(text, tmp_path, monkeypatch):
     result = run_cli("reproduce", "iten-table", *SMALL, "-o", tmp_path)
     assert result.code == 0, result.err
     rows = record(tmp_path, "iten-table")["rows"]
-    assert [row["model"] for row in rows] == ["reversed"] * 13
+    assert [(row["lists"], row["n"]) for row in rows] == [("full", None), *paper.LISTS]
+    assert {row["model"] for row in rows} == {"reversed"}
     settings = json.loads((tmp_path / "models" / "reversed" / "config.json").read_text())["settings"]
     assert settings["src"].endswith("train.en") and settings["test_trg"].endswith("test.de")
-    assert all(line.endswith("\t-\t-") for line in (tmp_path / "iten-table.tsv").read_text().splitlines()[1:])
+    lines = tsv(tmp_path, "iten-table")
+    assert [lines[0]["paper: candidates"], lines[3]["paper: BLEU"], lines[9]["paper: BLEU"]] == ["33,497", "29.6", "-"]
 
 
 @pytest.mark.parametrize("option", ["--", "--dev-", "--test-"])
@@ -278,3 +306,46 @@ def test_refused(arguments, message, tmp_path):
     result = run_cli("reproduce", *arguments, "-o", tmp_path / "lab")
     assert result.code == 2 and message in result.err
     assert not (tmp_path / "lab").exists()
+
+
+def test_claims_are_filled_from_the_other_exhibits(done):
+    directory, _ = done
+    claims = record(directory, "claims-table")["rows"]
+    assert len(claims) == 8
+    lines = tsv(directory, "claims-table")
+    assert {line["holds"] for line in lines} <= {"yes", "no"}
+    tables = {(row["units"], row["lists"], row["n"]): row for row in record(directory, "deen-table")["rows"]}
+    enough = next(claim for claim in claims if "suffice:" in claim["says"])
+    assert enough["record"]["differences"]["words"] == tables["words", "scratch", 100]["against_full"]
+    assert enough["paper"] == "BPE -0.10; words +0.29"
+    shorter = next(claim for claim in claims if "fewer candidates" in claim["says"])
+    ours = [tables["bpe", source, 100]["candidates"] for source in ("scratch", "continued", "fastalign")]
+    assert shorter["record"]["candidates"]["bpe"] == ours and "43.0, 38.6, 42.3" in shorter["paper"]
+
+
+def test_differences_between_two_kinds_of_lists(done, text):
+    references = open(text[text.index("--test-trg") + 1]).read().splitlines()
+    claims = record(done[0], "claims-table")["rows"]
+    aligner = next(claim for claim in claims if "as good as fast_align" in claim["says"])
+    a, b = (
+        (done[0] / "translations" / f"words.test.{source}-100.UNK-replaced.txt").read_text().splitlines()
+        for source in ("scratch", "fastalign")
+    )
+    value, low, high = aligner["record"]["differences"]["words"]
+    assert value == pytest.approx(bleu(a, references) - bleu(b, references)) and low <= value <= high
+
+
+def test_training_with_lists_after_the_same_epochs_and_time(done):
+    rows, lines = record(done[0], "dynamic-table")["rows"], tsv(done[0], "dynamic-table")
+    assert {row["after"]["epochs"]["epoch"] for row in rows} == {2}
+    least = min(row["after"]["epochs"]["seconds"] for row in rows)
+    for row, line in zip(rows, lines, strict=True):
+        reached = row["after"]["time"]
+        assert reached is None or reached["seconds"] <= least
+        assert line["after 2 epochs: perplexity"] == f"{row['after']['epochs']['dev_perplexity']:.2f}"
+    assert any(row["after"]["time"] and row["after"]["time"]["epoch"] == 2 for row in rows)
+
+
+def test_logs_stand_beside_the_tables(done):
+    for name in ("bpe", "words", "batch", "epoch"):
+        assert (done[0] / f"log.{name}.tsv").read_text() == (done[0] / "models" / name / "log.tsv").read_text()

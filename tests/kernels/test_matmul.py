@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minnmt.compiled import reading_mode
-from minnmt.nn.functions import add_bf16_product, bf16_product, bf16_tiles
+from minnmt.nn.bf16 import (
+    add_bf16_product,
+    add_bf16_rows,
+    bf16_product,
+    bf16_softmax_nll,
+    bf16_tiles,
+    numbers,
+    upper_half,
+)
 from tests.kernels.compared import both, compares
 
 if reading_mode():
@@ -35,22 +43,61 @@ def test_tiles(K, N, turned, seed):
 
 @compares(bf16_product)
 @settings(max_examples=60, deadline=None)
-@given(M=SIZE, K=st.integers(1, 90), N=st.integers(1, 90) | st.integers(250, 300), seed=SEED)
-def test_products(M, K, N, seed):
+@given(M=SIZE | st.just(150), K=st.integers(1, 90) | st.just(1500), N=SIZE, rounded=st.booleans(), seed=SEED)
+def test_products(M, K, N, rounded, seed):
     rng = np.random.default_rng(seed)
     a, tiles = draw(rng, M, K), bf16_tiles(draw(rng, K, N))
+    a = upper_half(a) if rounded else a
     ours, theirs = (function(a, tiles, N) for function in both(bf16_product))
     assert ours.dtype == np.float32 and ours.shape == (M, N)
-    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=3e-4)
 
 
 @compares(add_bf16_product)
 @settings(max_examples=60, deadline=None)
-@given(R=SIZE, M=SIZE, N=st.integers(1, 90) | st.integers(250, 300), seed=SEED)
-def test_products_that_are_added(R, M, N, seed):
+@given(R=SIZE | st.just(700), M=SIZE | st.just(150), N=SIZE | st.integers(250, 300), rounded=st.booleans(), seed=SEED)
+def test_products_that_are_added(R, M, N, rounded, seed):
     rng = np.random.default_rng(seed)
     a, b, before = draw(rng, R, M), draw(rng, R, N), draw(rng, M, N)
+    a = upper_half(a) if rounded else a
     ours, theirs = before.copy(), before.copy()
     for function, total in zip(both(add_bf16_product), (ours, theirs)):
         function(total, a, b)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-4)
+
+
+@compares(bf16_softmax_nll)
+@settings(max_examples=60, deadline=None)
+@given(
+    N=SIZE, E=st.integers(1, 13), K=st.integers(1, 90), scale=st.sampled_from([0.01, 1.0, 30.0]), seed=SEED
+)
+def test_losses_and_errors(N, E, K, scale, seed):
+    rng = np.random.default_rng(seed)
+    o, b, targets = draw(rng, N, E), scale * draw(rng, K), rng.integers(0, K, N)
+    tiles = bf16_tiles(scale * draw(rng, E, K))
+    (nll, errors), (expected, others) = (function(o, tiles, b, targets) for function in both(bf16_softmax_nll))
+    assert nll.dtype == np.float32 and errors.dtype == others.dtype and errors.shape == (N, K)
+    np.testing.assert_allclose(nll, expected, rtol=5e-5, atol=1e-5 * max(1, scale))
+    # a bfloat16 has 8 bits: the last may fall on either side
+    np.testing.assert_allclose(numbers(errors), numbers(others), rtol=2**-7, atol=1e-6 * max(1, scale))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_bad_logit_shows_in_the_loss(bad):
+    b = np.zeros(40, np.float32)
+    b[7] = bad
+    tiles = bf16_tiles(np.ones((3, 40), np.float32))
+    nll, _ = bf16_softmax_nll(np.zeros((2, 3), np.float32), tiles, b, np.array([3, 7]))
+    assert not np.isfinite(nll).any()
+
+
+@compares(add_bf16_rows)
+@settings(max_examples=40, deadline=None)
+@given(N=SIZE, K=SIZE, seed=SEED)
+def test_rows_that_are_added(N, K, seed):
+    rng = np.random.default_rng(seed)
+    weights, a, before = draw(rng, N), upper_half(draw(rng, N, K)), draw(rng, K)
+    ours, theirs = before.copy(), before.copy()
+    for function, total in zip(both(add_bf16_rows), (ours, theirs)):
+        function(total, weights, a)
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-4)

@@ -16,7 +16,7 @@ from minnmt.lab.bench.variants import Task, Variant, decoder
 from minnmt.lab.bench.yardstick import NEVER, Limits, make_network, random_lists, random_sentences, with_words
 from minnmt.lab.tables import Table, format_table
 from minnmt.lab.timing import calls_for, interleave, number, spread
-from minnmt.nn.functions import has_bf16
+from minnmt.nn.bf16 import has_bf16
 from minnmt.search import fast, stages
 from minnmt.search.cost import Shape, decoding_cost
 from minnmt.search.packed import fastest_precision, pack, product
@@ -172,7 +172,7 @@ def test_all_sections(tiny):
     found = measure(["growth", "kernels", "count", "train", "decode", "verify"])
     assert list(found) == ["machine", *MEASURES]
     assert {(row["limit"], row["threads"]) for row in found["machine"][0].records} == {
-        (limit, n) for limit in ("sgemm", "memory read", "int8") for n in (1, 2)
+        (limit, n) for limit in ("sgemm", "memory read", "int8", *["bf16"] * has_bf16()) for n in (1, 2)
     }
     variants, loaded, others = found["decode"]
     assert [table.records[0]["vocabulary"] for table in (variants, others)] == [1500, 1600]

@@ -374,7 +374,7 @@ def test_network(rng, params, dropout, ids):
 
 
 # each caller writes its reverse
-ARITHMETIC = {"sigmoid", "halves", "flat", "matmul", "product", "rows", "log_normalised"}
+ARITHMETIC = {"in_bf16", "sigmoid", "halves", "flat", "matmul", "product", "rows", "log_normalised"}
 
 
 def test_whatever_computes_in_a_forward_pass_has_a_backward_and_a_check(params):

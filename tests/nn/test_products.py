@@ -1,9 +1,12 @@
 """Matrix products: what is rounded, and when."""
 
 import numpy as np
+import pytest
 
-from minnmt.nn import functions as products
-from minnmt.nn.functions import add_product, bf16_products, matmul, product, to_bf16
+from minnmt.nn import bf16
+from minnmt.nn.bf16 import bf16_products, to_bf16
+from minnmt.nn.functions import add_product, matmul, product
+from minnmt.nn.softmax import Softmax, softmax_loss_backward, softmax_loss_forward
 
 
 def test_rounding_to_bfloat16():
@@ -35,8 +38,8 @@ def test_nothing_is_rounded_outside_or_in_float64(rng):
 
 def test_weights_are_packed_once_and_other_arrays_every_time(rng, monkeypatch):
     packed = []
-    plain = products.bf16_tiles
-    monkeypatch.setattr(products, "bf16_tiles", lambda b: packed.append(b.shape) or plain(b))
+    plain = bf16.bf16_tiles
+    monkeypatch.setattr(bf16, "bf16_tiles", lambda b: packed.append(b.shape) or plain(b))
     W, x = rng.standard_normal((4, 6)).astype(np.float32), rng.standard_normal((3, 4)).astype(np.float32)
     with bf16_products([W]):
         for _ in range(3):
@@ -49,3 +52,21 @@ def test_weights_are_packed_once_and_other_arrays_every_time(rng, monkeypatch):
     W *= 2
     with bf16_products([W]):  # another update: the weights have changed
         np.testing.assert_allclose(matmul(x, W), 2 * y, rtol=1e-6)
+
+
+@pytest.mark.parametrize("ids", [None, np.array([0, 1, 4, 6, 9])])
+def test_the_loss_in_bfloat16_and_its_gradients_are_those_of_float64_but_for_the_rounding(rng, ids):
+    exact = Softmax(rng.standard_normal((11, 5)), rng.standard_normal(11))
+    o, targets, dnll = rng.standard_normal((7, 5)), np.array([4, 0, 6, 1, 4, 9, 9]), rng.random(7)
+    found = []
+    for dtype in (np.float64, np.float32):
+        p = Softmax(exact.W.astype(dtype), exact.b.astype(dtype))
+        g = Softmax(np.zeros_like(p.W), np.zeros_like(p.b))
+        with bf16_products([p.W, p.b]):
+            nll, cache = softmax_loss_forward(o.astype(dtype), targets, p, ids)
+            do = softmax_loss_backward(dnll.astype(dtype), cache, g)
+        found.append((nll, do, g.W, g.b))
+    for name, expected, rounded in zip(("nll", "do", "dW", "db"), *found):
+        assert rounded.dtype == np.float32
+        np.testing.assert_allclose(rounded, expected, atol=0.03, err_msg=name)
+        assert not np.allclose(rounded, expected, atol=1e-6), f"{name} is not rounded"

@@ -249,3 +249,14 @@ def test_refused(run, tmp_path):
     refused(2, "--counts", "--topn", arguments=[*decode, "copy", "--counts", "epoch1"])
     (tmp_path / "text").write_text("eins")
     refused(1, "text", arguments=[*decode, tmp_path / "text"])
+
+
+def test_a_dictionary_translates_words_that_the_model_does_not_know(model):
+    words = Replacer(model, table((3, RED, 1.0)), {"xylophil": "woody", "Haus": "home"})
+    found = words.text(hypothesis([UNK, UNK, UNK], looking_at(3, 1, 2)), LINE)
+    assert found == "woody home ist"
+
+
+def test_a_dictionary_has_whole_words(bpe_model):
+    words = Replacer(bpe_model, dictionary={"Zürich": "Zurich"})
+    assert words.text(hypothesis([UNK, 3], looking_at(2, 4, n_src=7)), UNITS) == "Zurich on"

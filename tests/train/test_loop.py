@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -202,3 +203,28 @@ def test_a_pause_does_not_save_broken_numbers_either(tmp_path):
     with pytest.raises(UserError, match="update 5 .*NaN"):
         train(run, scripted(1), Watcher(poison), Limits(max_updates=5, save_every=2))
     assert saved_state(tmp_path)[2].n_updates == 4 and not (tmp_path / "model.npz").exists()
+
+
+def test_an_epoch_of_some_pairs_goes_on_where_the_last_one_ended(tmp_path):
+    settings = replace(toy_run(tmp_path).settings, epoch_pairs=24, batch_size=8)
+    sentences = [[2] * (1 + k % 5) for k in range(40)]
+    orders = [loop.seeded_order(sentences, sentences, settings, epoch) for epoch in range(1, 6)]
+    assert [len(order) for order in orders] == [3] * 5
+    stream = [sorted(np.concatenate(order)) for order in orders]
+    seen = np.bincount(np.concatenate(stream), minlength=40)
+    assert (seen == 3).all()  # five epochs of 24 pairs are three passes over 40
+    assert len(set(np.concatenate(stream[:1]))) == 24  # within a pass, no pair twice
+    again = loop.seeded_order(sentences, sentences, settings, 3)
+    assert all(np.array_equal(a, b) for a, b in zip(orders[2], again))
+
+
+def test_an_epoch_of_more_pairs_than_there_are_passes_over_the_text_again(tmp_path):
+    settings = replace(toy_run(tmp_path).settings, epoch_pairs=25, batch_size=5)
+    order = loop.seeded_order([[2]] * 10, [[2]] * 10, settings, 2)
+    assert sorted(np.bincount(np.concatenate(order))) == [2] * 5 + [3] * 5
+
+
+def test_a_run_with_such_epochs_ends_after_them(tmp_path):
+    run = toy_run(tmp_path, epoch_pairs=16, epochs=3)
+    train(run, scripted(1, 2, 3), Watcher(), Limits())
+    assert [row["updates"] for row in run.progress.log] == [2, 4, 6]

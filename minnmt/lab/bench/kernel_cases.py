@@ -18,7 +18,8 @@ from ...nn.attention import (
     attention_energy,
     attention_energy_backward,
 )
-from ...nn.functions import add_bf16_product, add_rows, bf16_product, bf16_tiles
+from ...nn.bf16 import add_bf16_product, add_bf16_rows, bf16_product, bf16_softmax_nll, bf16_tiles, upper_half
+from ...nn.functions import add_rows
 from ...nn.gru import gru_gates, gru_gates_backward
 from ...nn.softmax import softmax_nll, softmax_nll_backward
 from ...search.checking import best_of_all
@@ -169,6 +170,12 @@ class Maker:
         grads = self.floats(M, N)
         work = 2 * M * K * N, size_of(a, grads) + 2 * total.nbytes
         yield KernelCase(add_bf16_product, f"{M:,} x {K:,} x {N:,}", (total, a, grads), *work)
+        N, E, V = LOSS_ROWS, self.E, self.V
+        o, W, b = self.floats(N, E), self.floats(V, E), self.floats(V)
+        arguments, work = (o, bf16_tiles(W.T), b, self.rng.integers(V, size=N)), 2 * N * E * V + N * V * (EXP + 5)
+        yield KernelCase(bf16_softmax_nll, f"{N} words of {V:,}", arguments, work, W.nbytes // 2 + 2 * N * V)
+        errors = upper_half(self.floats(N, V))
+        yield KernelCase(add_bf16_rows, f"{N} words of {V:,}", (b, o[:, 0].copy(), errors), 2 * N * V, errors.nbytes)
 
     def attention(self):
         """Attention in training."""

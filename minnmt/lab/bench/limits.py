@@ -1,4 +1,4 @@
-"""The machine and its limits: how fast it multiplies matrices, in float32 and in 8 bits, and reads memory."""
+"""The machine and its limits: how fast it multiplies matrices, in float32 and in few bits, and reads memory."""
 
 import contextlib
 from functools import partial
@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from ...compiled import compiled
+from ...nn.bf16 import bf16_product, bf16_tiles, has_bf16
 from ...search.cost import Limits
 from ...search.packed import instruction
 from ...threads import threads
@@ -34,7 +35,9 @@ def measure_limits(bench):
             f"8-bit products: {instruction() or 'no instruction for them is known here: decoding takes float32'}.",
         ),
     )  # fmt: skip
-    fastest, kinds = [], (("sgemm", "GFLOP/s", sgemm), ("memory read", "GB/s", reads), ("int8", "GOP/s", dots))
+    fastest, kinds = [], [("sgemm", "GFLOP/s", sgemm), ("memory read", "GB/s", reads), ("int8", "GOP/s", dots)]
+    if has_bf16():
+        kinds.append(("bf16", "GFLOP/s", bf16_gemm))
     for limit, unit, work in kinds:
         found = in_turns(numbers, repeats, *work())
         for n, (amount, seconds) in found.items():
@@ -64,6 +67,14 @@ def sgemm():
     rng = np.random.default_rng(1)
     a, b = (rng.standard_normal((PRODUCT, PRODUCT), dtype=np.float32) for _ in range(2))
     return 2 * PRODUCT**3, lambda i: a @ b
+
+
+def bf16_gemm():
+    """The same in bfloat16, by the products of training."""
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal((PRODUCT, PRODUCT), dtype=np.float32) for _ in range(2))
+    tiles = bf16_tiles(b)
+    return 2 * PRODUCT**3, lambda i: bf16_product(a, tiles, PRODUCT)
 
 
 def reads():

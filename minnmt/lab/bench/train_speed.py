@@ -8,20 +8,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.network import network_forward
-from ...model.parameters import map_arrays
-from ...nn.functions import has_bf16
+from ...nn.bf16 import has_bf16
 from ...text.batches import make_batch
 from ...text.vocab import EOS, UNK
 from ...threads import threads, tuned
 from ...train.settings import Settings
 from ...train.updates import Updater
 from ..tables import Table
-from ..timing import SIDES_APART, interleave, number, ratios, spread
-from .yardstick import random_list, with_words
+from ..timing import SIDES_APART, interleave, median, number, ratios, spread
+from .yardstick import SIZES, make_network, random_list
 
 REPEATS = 2  # an update takes seconds
 FULL, BATCH_LIST, SENTENCE_LISTS = "full", "one list for the batch", "a list for each sentence"
-HEADINGS = ("softmax", "products", "words in it", "s an update", "words/s", "x full", "x float32", "peak, GB")
+HEADINGS = (
+    "softmax", "products", "words in it", "s an update", "words/s", "of the limit", "x full", "x float32", "peak, GB"
+)  # fmt: skip
 PEER_HEADINGS = ("PyTorch, s", "x PyTorch", "PyTorch bf16, s", "x PyTorch bf16", "losses apart by")
 PRECISIONS = ("float32", "bf16")
 
@@ -48,9 +49,16 @@ class Words:
 
 
 def measure_training(bench):
-    """Yields one Table."""
-    size, n_words = bench.size, bench.size.vocabularies[0]
-    params = map_arrays(np.copy, with_words(bench.params, n_words))  # updates change it
+    """Yields a Table for each size: beside the paper's network, the two that one would train on two cores."""
+    others = [SIZES["medium"], SIZES["default"]] if bench.size == SIZES["paper"] else []
+    for size in (bench.size, *others):
+        yield measure_size(bench, size)
+
+
+def measure_size(bench, size):
+    """One network -> Table."""
+    n_words = size.vocabularies[0]
+    params = make_network(size, n_words)
     params.softmax.b[EOS] = 0
     pairs = random_pairs(size, n_words)
     choices = {SENTENCE_LISTS: Words(pairs.lists, False), BATCH_LIST: Words(pairs.lists, True), FULL: None}
@@ -65,8 +73,9 @@ def measure_training(bench):
         peer = Peer(pairs, choices, params) if bench.torch else None  # only now, for the peaks are minnmt's
         if peer:
             cases.update(peer.warm_cases())
-        found = interleave(cases, bench.n_repeats(REPEATS), SIDES_APART if peer else 0.0, warm_up=False)
-    yield training_table(bench, pairs, choices, peaks, found, peer)
+        # in training an update follows one of its kind, and finds its memory as that one left it
+        found = interleave(cases, bench.n_repeats(REPEATS), SIDES_APART if peer else 0.0, warm_up=False, before=1)
+    return training_table(bench, size, pairs, choices, peaks, found, peer)
 
 
 def random_pairs(size, n_words):
@@ -98,8 +107,15 @@ def peak_after(function):
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def training_table(bench, pairs, choices, peaks, found, peer):
-    size = bench.size
+def update_flops(size, n_words):
+    """Operations of the matrix products of an update: forward, and twice as many on the way back."""
+    E, H, C = size.embedding, size.hidden, 2 * size.hidden
+    source = 2 * (E + H) * 3 * H + C * C  # for each position: both directions of the encoder, attention's memory
+    target = (E + H) * 3 * H + H * C + (H + C) * 3 * H + (H + E + C) * E + n_words * E
+    return 3 * 2 * size.batch * ((size.length + 1) * (source + target) + C * H)
+
+
+def training_table(bench, size, pairs, choices, peaks, found, peer):
     title = (
         f"embedding {size.embedding}, hidden {size.hidden:,}, {size.vocabularies[0]:,} target words, updates of "
         f"{size.batch} pairs of {size.length} words, {bench.n_threads} threads"
@@ -107,6 +123,7 @@ def training_table(bench, pairs, choices, peaks, found, peer):
     notes = (
         f"words/s: target words, eos not counted. Lists have {size.train_list} words, eos and UNK, drawn from "
         f"{size.train_words:,} words, as the targets are.",
+        "Of the limit: operations of the products / seconds, as a share of what the machine can do (section machine).",
         "Products: in float32, or rounded to bfloat16 (`train --precision bf16`); PyTorch's bf16 is its autocast.",
         "Peak: the most memory this process had until then, what came before included; the updates ran once in the",
         "order of the rows, and only then were timed.",
@@ -122,7 +139,10 @@ def training_table(bench, pairs, choices, peaks, found, peer):
             "softmax": name, "precision": precision, "softmax_words": softmax_words, "threads": bench.n_threads,
             "target_words": n_words, "seconds": seconds.tolist(), "peak_bytes": peaks[name, precision],
         }  # fmt: skip
+        limit = (bench.limits.bf16 if precision == "bf16" else bench.limits.flops)[bench.n_threads]
+        record["share_of_limit"] = (update_flops(size, softmax_words) / seconds / limit).tolist()
         cells = [name, precision, number(softmax_words), spread(seconds), spread(n_words / seconds)]
+        cells.append(f"{100 * median(record['share_of_limit']):.0f} %")
         cells.append("-" if name == FULL else spread(ratios(full, seconds)))
         cells.append("-" if precision == "float32" else spread(ratios(exact, seconds)))
         cells.append(number(peaks[name, precision] / 1e9))

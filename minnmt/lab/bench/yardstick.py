@@ -82,8 +82,7 @@ class Bench:
     def params(self):
         """The network, with the largest vocabulary that is needed."""
         size = self.size
-        needed = dict.fromkeys(("decode", "verify"), size.vocabularies)
-        needed |= {"train": size.vocabularies[:1], "growth": size.growing_vocabularies}
+        needed = dict.fromkeys(("decode", "verify"), size.vocabularies) | {"growth": size.growing_vocabularies}
         return make_network(size, max(n for name in self.sections for n in needed.get(name, ())))
 
 

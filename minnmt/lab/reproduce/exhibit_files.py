@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...files import write_atomically, write_bytes
 from ...search.beam import SearchSettings
-from .laboratory import ITERATIONS
+from .count_sources import ITERATIONS
 from .measure import BATCH, UPDATES
 
 FIXED = {  # what has no option
@@ -18,7 +18,7 @@ FIXED = {  # what has no option
 
 def write_exhibit(table, name, directory, lab, command):
     """Write DIR/NAME.md, .tsv and .json; the figure has a .png as well."""
-    write_atomically(directory / f"{name}.md", markdown(table, command))
+    write_atomically(directory / f"{name}.md", markdown(table, command, lab.machines[-1]))
     rows = [table.headings, *table.rows]
     write_atomically(directory / f"{name}.tsv", "".join("\t".join(row) + "\n" for row in rows))
     record = {"command": command, "machines": lab.machines, **portable(lab.setup), **FIXED, **table.record()}
@@ -28,21 +28,43 @@ def write_exhibit(table, name, directory, lab, command):
         write_bytes(directory / f"{name}.png", epochs_png(table))
 
 
-def portable(setup):
-    """The setup with the names of texts instead of their places on this machine."""
-    settings = {
-        name: Path(value).name if value and name.endswith(("src", "trg")) else value
-        for name, value in setup["settings"].items()
-    }
-    return {**setup, "settings": settings}
+def write_logs(directory, lab):
+    """The logs of the models' trainings, DIR/log.NAME.tsv."""
+    for name in lab.models:
+        rows = lab.found[f"training of {name}"]
+        lines = [rows[0], *([f"{value:.6g}" for value in row.values()] for row in rows)] if rows else []
+        write_atomically(directory / f"log.{name}.tsv", "".join("\t".join(line) + "\n" for line in lines))
 
 
-def markdown(table, command):
-    """The table with its notes, and the command that makes it."""
-    lines = [f"## {table.title}", "", row_line(table.headings), row_line(["---"] * len(table.headings))]
-    lines += [row_line(row) for row in table.rows]
-    lines += ["", *(note + "\n" for note in table.notes), "Made by", "", "```", command, "```", ""]
+def portable(value):
+    """The setup, or a part of it, with the names of texts instead of their places on this machine."""
+    if isinstance(value, dict):
+        return {
+            key: Path(part).name if part and key.endswith(("src", "trg")) else portable(part)
+            for key, part in value.items()
+        }
+    return [portable(part) for part in value] if isinstance(value, list) else value
+
+
+def markdown(table, command, machine):
+    """The table with its notes, and the command and the machine that made it."""
+    lines = [f"## {table.title}", "", *grid(table), ""]
+    for part in table.more:
+        lines += [f"**{part.title}**", "", *grid(part), ""]
+    lines += [*(note + "\n" for note in table.notes), "Made by", "", "```", command, "```", ""]
+    lines += [machine_line(machine), ""]
     return "\n".join(lines)
+
+
+def grid(table):
+    """Headings and rows."""
+    return [row_line(table.headings), row_line(["---"] * len(table.headings)), *map(row_line, table.rows)]
+
+
+def machine_line(machine):
+    """Where it was measured."""
+    versions = ", ".join(f"{name} {machine[name]}" for name in ("python", "numpy", "numba", "sacrebleu", "minnmt"))
+    return f"on {machine['cpu']}, {machine['usable_processors']} of {machine['processors']} processors; {versions}."
 
 
 def row_line(cells):
@@ -51,10 +73,8 @@ def row_line(cells):
 
 def epochs_png(table):
     """BLEU and candidates by the epoch of the counts."""
-    from ..figures import epochs_curve
+    from ..figures import epochs_curves
 
     data = io.BytesIO()
-    epochs = [record["epoch"] for record in table.records]
-    bleu, candidates = ([record[key] for record in table.records] for key in ("bleu", "candidates"))
-    epochs_curve(epochs, bleu, candidates, table.records[0]["full_bleu"]).savefig(data, format="png", dpi=150)
+    epochs_curves(table.records).savefig(data, format="png", dpi=150)
     return data.getvalue()

@@ -1,6 +1,7 @@
 """The laboratory: a directory in which models are trained, counts are made and measurements are kept, each once.
 
-    DIR/models/NAME/        a run of training, as `python cli.py train --align-from-epoch 1` makes it
+    DIR/models/NAME/        a run of training, as `python cli.py train --align-from-epoch 1` makes it; for a model from
+                            elsewhere, only the counts that are made here
     DIR/measurements.json   what was measured, by name; what is there is not measured again
     DIR/translations/       of the dev and the test text, with all words and with every list
     DIR/corpus/             the embedded corpus as files, for the model that translates from English
@@ -13,33 +14,44 @@ import zlib
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from ... import __version__
-from ...align.accumulator import add_counts
-from ...align.candidates import best_candidates
-from ...align.counts import Counts
-from ...align.selector import CONTROLS, Selector
-from ...align.sources import make_selector
 from ...errors import UsageError, UserError
-from ...files import make_directory, only_writer, read_bytes, read_lines, read_text, write_atomically, write_lines
+from ...files import (
+    make_directory,
+    only_writer,
+    read_bytes,
+    read_lines,
+    read_parallel,
+    read_text,
+    write_atomically,
+    write_lines,
+)
 from ...model.directory import load_model
-from ...tasks.aligning import align_units, last_learning_rate, learn_attention
+from ...search.unknown import Replacer
+from ...tasks.aligning import word_dictionary
 from ...tasks.training import start_or_resume
 from ...tasks.validation import validate
 from ...text.embedded import embedded_corpus, write_corpus
-from ...text.parallel import load_split
+from ...text.parallel import Split, load_split
 from ...train.loop import Limits, train
 from ...train.settings import Settings
 from ...train.status import Status
 from ..machine import describe_machine
+from .count_sources import ITERATIONS, CountSources
 from .paper import BPE, TOPN, WORDS
 
-FIRST_COUNTED = 2  # the epoch from which counts are added up, as in the paper
-ITERATIONS = 5  # of the statistical aligners
+
+class Given(NamedTuple):
+    """A model that was trained elsewhere."""
+
+    directory: Path
+    settings: Settings
 
 
 @dataclass
-class Lab:
+class Lab(CountSources):
     """One set of experiments: a text, a network, and what came of them so far."""
 
     directory: Path
@@ -49,16 +61,25 @@ class Lab:
     repeats: int = 10
     units: tuple = (BPE, WORDS)  # the models of Table 1
     status: Status = field(default_factory=Status)
+    given: dict = field(default_factory=dict)  # {name: Given}
+    also: dict = field(default_factory=dict)  # further test sets {name: (source path, target path)}
+    count_pairs: int = 0  # of the text, for one more epoch and for the thresholds; 0: as many as in an epoch
 
     def __post_init__(self):
         self.directory = Path(self.directory)
         self.settings = replace(self.settings, align_from_epoch=1)  # the figure shows the first epoch as well
+        self.main = self.units[0]  # the model of the exhibits that have only one
         make_directory(self.directory / "models")
         self.path = self.directory / "measurements.json"
         self.setup = self.describe()
         self.machines, self.found = self.load()
         machine = describe_machine("sacrebleu")
         self.machines += [machine] if machine not in self.machines else []
+        for name, paths in self.also.items():
+            if self.found.setdefault(f"text of {name}", checksums(paths)) != checksums(paths):
+                raise UsageError(f"{name} was another test set in {self.directory}: give this one another name")
+        if self.max_minutes and self.found.setdefault("minutes of training", self.max_minutes) != self.max_minutes:
+            raise UsageError(f"{self.directory} holds models of other --max-minutes: choose another directory with -o")
         self.save()  # even with nothing in it: the next start with other settings is noticed
         self.models = {}
 
@@ -67,10 +88,17 @@ class Lab:
     def describe(self):
         """All that decides the numbers, for JSON."""
         texts = [value for name, value in asdict(self.settings).items() if name.endswith(("src", "trg")) and value]
-        return {
+        setup = {
             "settings": asdict(self.settings), "max_minutes": self.max_minutes, "minnmt": __version__,
-            "crc32": [zlib.crc32(read_bytes(path)) for path in texts],
+            "crc32": checksums(texts),
         }  # fmt: skip
+        if self.given:
+            setup["given"] = {
+                name: [*checksums([model.directory / "model.npz"]), self.counted_epochs(name), asdict(model.settings)]
+                for name, model in self.given.items()
+            }
+            setup["max_minutes"] = None  # of the models that are trained beside them, which may go on
+        return setup | ({"count_pairs": self.count_pairs} if self.count_pairs else {})
 
     def load(self):
         """The machines that measured, and the measurements so far; those of another setup are refused."""
@@ -85,7 +113,8 @@ class Lab:
         if setup != self.setup:
             changed = [name for name, value in self.setup["settings"].items() if settings.get(name) != value]
             changed += [name for name, value in self.setup.items() if name != "settings" and setup.get(name) != value]
-            changed = ", ".join(changed).replace("crc32", "the texts themselves") or "another version"
+            changed = ", ".join(changed) or "another version"
+            changed = changed.replace("crc32", "the texts themselves").replace("given", "the models given")
             raise UsageError(
                 f"{self.directory} holds experiments with other settings ({changed}): choose another directory with -o"
             )
@@ -120,10 +149,13 @@ class Lab:
 
     def variant(self, name):
         """The Settings of a model by its name."""
+        if name in self.given:
+            return self.given[name].settings
         s = self.settings
         if name == WORDS:
             return replace(s, bpe=0)
         if name in ("off", "batch", "epoch"):
+            s = replace(self.variant(self.main), align_from_epoch=1)
             lists = name if name != "off" else s.dynamic_lists
             return replace(s, dynamic_vocab=0 if name == "off" else TOPN, dynamic_lists=lists)
         if name == "reversed":
@@ -141,12 +173,16 @@ class Lab:
         return replace(settings, **paths)
 
     def model_directory(self, name):
+        return self.given[name].directory if name in self.given else self.own_directory(name)
+
+    def own_directory(self, name):
+        """Where what is made here for a model goes."""
         return self.directory / "models" / name
 
     def model(self, name):
         """A trained Model; trained now if it is not there yet."""
         if name not in self.models:
-            self.once(f"training of {name}", self.train, name)
+            self.once(f"training of {name}", self.read_log if name in self.given else self.train, name)
             self.models[name] = load_model(self.model_directory(name))
         return self.models[name]
 
@@ -170,46 +206,31 @@ class Lab:
             )
         return run.progress.log
 
+    def read_log(self, name):
+        """The log of a model that was trained elsewhere; none, if it has none."""
+        path = self.model_directory(name) / "log.tsv"
+        header, *rows = (line.split("\t") for line in read_lines(path)) if path.exists() else [()]
+        try:
+            return [{key: float(text) for key, text in zip(header, row, strict=True)} for row in rows]
+        except ValueError:
+            raise UserError(f"{path} is damaged: it has something other than numbers below its first line") from None
+
     def split(self, name, which):
-        """A model's text: "train", "dev" or "test"."""
+        """A model's text: "train", "dev", "test", or one of the further test sets."""
+        if which in self.also:
+            return Split(*read_parallel(*self.also[which]), name=which)
         return load_split(self.variant(name), which)
 
-    # Counts
-
-    def counts(self, name, source):
-        """The counts of a model by their source: "scratch", "epochN", "continued", "frozen THRESHOLD" or an aligner."""
-        directory, model = self.model_directory(name), self.model(name)
-        sizes = len(model.src.vocab), len(model.trg.vocab)
-        if source == "scratch":
-            epochs = self.counted_epochs(name)
-            chosen = [e for e in epochs if e >= FIRST_COUNTED] or epochs
-            return add_counts(Counts.load(directory / f"alignments.epoch{e}.npz", *sizes) for e in chosen)
-        path = directory / f"alignments.{source.replace(' ', '-')}.npz"
+    def replacer(self, name):
+        """What puts words in the place of UNK, as in the paper: Model 1 translates the source word, or it is copied."""
+        path = self.own_directory(name) / "dictionary.model1.tsv"
         if not path.exists():
-            self.status.line(f"counting: {source}, for the model {name}")
-            self.make_counts(name, source).save(path)
-        return Counts.load(path, *sizes)
+            self.status.line(f"Model 1 of whole words, for the unknown words of {name}")
+            found = word_dictionary(self.model(name), self.split(name, "train"), ITERATIONS, self.status)
+            make_directory(path.parent)
+            write_lines(path, [f"{src}\t{trg}" for src, trg in found.items()])
+        return Replacer(self.model(name), dictionary=dict(line.split("\t") for line in read_lines(path)))
 
-    def counted_epochs(self, name):
-        paths = self.model_directory(name).glob("alignments.epoch*.npz")
-        return sorted(int(path.name.split(".")[1].removeprefix("epoch")) for path in paths)
 
-    def make_counts(self, name, source):
-        """The counts of a source that training does not leave behind."""
-        settings, split = self.variant(name), self.split(name, "train")
-        if source == "continued" or source.startswith("frozen"):
-            model = load_model(self.model_directory(name))  # a copy of its own: it learns
-            frozen = source != "continued"
-            if frozen:
-                settings = replace(settings, align_threshold=float(source.split()[1]))
-            rate = last_learning_rate(self.model_directory(name), settings)
-            selector = self.selector(name, "scratch", settings.dynamic_vocab) if settings.dynamic_vocab else None
-            return learn_attention(model, split, settings, rate, frozen, self.status, selector)
-        return align_units(source, self.model(name), split, ITERATIONS, self.status)[0]
-
-    def selector(self, name, source, topn):
-        """What chooses the words of a sentence: topn candidates a source word from these counts, or a control."""
-        model = self.model(name)
-        if source in CONTROLS:
-            return make_selector([source], None, topn, len(model.src.vocab), len(model.trg.vocab))
-        return Selector(best_candidates(self.counts(name, source), topn))
+def checksums(paths):
+    return [zlib.crc32(read_bytes(path)) for path in paths]

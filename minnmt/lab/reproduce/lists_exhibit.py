@@ -13,6 +13,7 @@ from ...align.candidates import best_candidates
 from ...align.copying import CopySelector
 from ...align.phrases import PhraseCounts, PhraseSelector
 from ...align.selector import Selector
+from ...files import make_directory
 from ...report.audit import audit, decode_both
 from ...report.coverage import ALL, BAND_NAMES, negation_words
 from ...report.scores import Difference, bleu_difference
@@ -145,18 +146,20 @@ def with_phrases(phrases, counts, n):
 
 def phrase_counts(lab, name):
     """Of the model's training text; counted once."""
-    model, path = lab.model(name), lab.model_directory(name) / PHRASES_FILE
+    model, path = lab.model(name), lab.own_directory(name) / PHRASES_FILE
     if not path.exists():
         lab.status.line(f"counting: phrases, for the model {name}")
+        make_directory(lab.own_directory(name))
         count_phrases(model, lab.split(name, "train"), lab.variant(name), lab.status).save(path)
     return PhraseCounts.load(path, len(model.src.vocab), len(model.trg.vocab))
 
 
 def selection_layer(lab, name):
     """The neural selector's, trained once."""
-    model, path = lab.model(name), lab.model_directory(name) / NEURAL_FILE
+    model, path = lab.model(name), lab.own_directory(name) / NEURAL_FILE
     if not path.exists():
         lab.status.line(f"training the neural selector of the model {name}")
+        make_directory(lab.own_directory(name))
         layer, losses = train_selection(model, lab.split(name, "train"), lab.variant(name), lab.status)
         save_selection(path, layer, {"method": "neural", "losses": losses})
     return load_selection(path, model.params)

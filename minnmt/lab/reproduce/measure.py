@@ -10,6 +10,7 @@ from ...search.fast import FastEngine
 from ...search.translate import Translator
 from ...text.batches import epoch_order
 from ...text.parallel import encode_pairs
+from ...text.vocab import UNK
 from ...threads import threads, tuned
 from ...train.dynamic import BatchWords, EpochWords
 from ...train.updates import Updater
@@ -40,26 +41,39 @@ def quality(model, split, selector, n_threads, replacer=None):
     return {**result, **(sizes if selector else {"list": None, "candidates": None})}
 
 
+def unknown_share(split, model):
+    """{"src", "trg"}: % of the words and punctuation marks of a text that the vocabularies lack."""
+    found = {}
+    for key, side, lines in (("src", model.src, split.src), ("trg", model.trg, split.trg)):
+        ids = [i for line in lines for i in side.ids(line)]
+        found[key] = 100 * ids.count(UNK) / max(len(ids), 1)
+    return found
+
+
 def decoding_seconds(model, lines, selectors, repeats, n_threads, replacer=None):
     """Decode the lines in turns with every selector {name: selector, or None for all words}.
 
-    -> {name: {"alone": seconds of each repeat, "batches": the same}}, one sentence at a time and BATCH at a time.
-    Choosing the lists is part of the time, and so are the products of words, when a run meets them first.
+    -> {name: {"alone": seconds of each repeat, "batches" and "float32": the same}}: one sentence at a time, BATCH at a
+    time, and one at a time with products in float32. Choosing the lists is part of the time, and so are the products
+    of words, when a run meets them first.
     """
-    engine, settings, cases = FastEngine(model.params), SearchSettings(keep_attention=replacer is not None), {}
+    settings, cases = SearchSettings(keep_attention=replacer is not None), {}
+    engine, exact = FastEngine(model.params), FastEngine(model.params, "float32")
+    alone, together = [[line] for line in lines], [lines]
 
     def decode(translator, parts):
-        engine.forget_words()
+        translator.engine.forget_words()
         for part in parts:
             translator.translate(part)
 
     for name, selector in selectors.items():
-        alone = Translator(model, settings, 1, n_threads, selector, replacer, engine)
-        batches = Translator(model, settings, BATCH, n_threads, selector, replacer, engine)
-        cases[name, "alone"] = partial(decode, alone, [[line] for line in lines])
-        cases[name, "batches"] = partial(decode, batches, [lines])
+        for how, size, own, parts in (
+            ("alone", 1, engine, alone), ("batches", BATCH, engine, together), ("float32", 1, exact, alone),
+        ):  # fmt: skip
+            translator = Translator(model, settings, size, n_threads, selector, replacer, own)
+            cases[name, how] = partial(decode, translator, parts)
     found = interleave(cases, repeats)
-    return {name: {how: found[name, how].seconds for how in ("alone", "batches")} for name in selectors}
+    return {name: {how: found[name, how].seconds for how in ("alone", "batches", "float32")} for name in selectors}
 
 
 def update_words_per_second(model, settings, split, counts_selector, repeats):

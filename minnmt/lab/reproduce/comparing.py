@@ -1,0 +1,38 @@
+"""Translations with lists beside those with all words, each made once: what most exhibits are made of."""
+
+from ...report.scores import Difference, bleu_difference
+from .measure import quality
+from .paper import TOPN
+
+AGAINST_FULL = "Against full: what the lists change in BLEU, with the interval of 95 % of a paired bootstrap."
+
+
+def translated(lab, name, source=None, topn=TOPN, which="test", replacer=None):
+    """The quality of a model with lists from a source of counts, or with all words; measured once.
+
+    With lists, "against_full" has what they change in BLEU; the translations themselves are kept beside the numbers.
+    """
+    ending = ", UNK replaced" if replacer else ""
+    full, label = (f"{name}, {which}, {lists}{ending}" for lists in ("full", f"{source} {topn}" if source else "full"))
+
+    def measure():
+        split, selector = lab.split(name, which), lab.selector(name, source, topn) if source else None
+        found = quality(lab.model(name), split, selector, lab.settings.threads, replacer)
+        lines = lab.keep_translations(label, found.pop("lines"))
+        if source:
+            found["against_full"] = bleu_difference(lines, lab.translations(full), split.trg)
+        return found
+
+    if source:
+        translated(lab, name, which=which, replacer=replacer)  # what the lists are compared with
+    return lab.once(label, measure)
+
+
+def against_full(found):
+    """The difference in BLEU as text; none for full decoding itself."""
+    return str(Difference(*found["against_full"])) if "against_full" in found else "-"
+
+
+def score(value):
+    """BLEU or TER: with a few thousand sentences, a second digit would say nothing."""
+    return f"{value:.1f}"
