@@ -27,7 +27,7 @@ def count_phrases(model, split, settings, status):
     src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
     phrases = PhraseAccumulator(len(model.src.vocab), len(model.trg.vocab))
     try:
-        frozen_counts(model.params, src, trg, settings, phrases, status)
+        frozen_counts(model.params, src, trg, settings, [phrases], status)
     finally:
         status.clear()
     return phrases.counts({"method": "attention of phrases", "threshold": phrases.threshold, "pairs": len(src)})
