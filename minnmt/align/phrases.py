@@ -122,12 +122,10 @@ class PhraseCounts:
 
     def beside(self, candidates, most=MOST):
         """Candidates of words -> Candidates whose rows are the phrases: the best that their words do not bring."""
-        kept = np.ones(self.table.n_cells, bool)
-        for p, phrase in enumerate(self.phrases):
-            own = [candidates.row(f)[0] for f in phrase if f != NO_WORD]
-            cells = slice(self.table.indptr[p], self.table.indptr[p + 1])
-            kept[cells] = ~np.isin(self.table.indices[cells], np.concatenate(own))
-        return best_candidates(self.table.select(kept), most)
+        brought = candidates.rows * candidates.n_trg + candidates.ids  # a number for each source and target word
+        words = self.phrases[self.table.rows].astype(np.int64)  # (cells,3); NO_WORD gives a number below 0: no cell
+        own = words * self.table.n_trg + self.table.indices[:, None]
+        return best_candidates(self.table.select(~np.isin(own, brought).any(axis=1)), most)
 
 
 def differs_from_last(rows):
