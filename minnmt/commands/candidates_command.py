@@ -67,8 +67,9 @@ def inspect(word, n, by, counts, **options):
 @click.argument("target_word")
 @click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
 @opt.counts_options
+@click.option("--select", multiple=True, type=click.Choice(["copy", "phrases"]), help="Ask these selectors, too.")
 @opt.model_options
-def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
+def why(sentence, target_word, topn, by, counts, frequent, min_prob, select, **options):
     """Is a target word in the list of a sentence, and through which source words?
 
     \b
@@ -77,7 +78,10 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
 
     If it is not, the ranks show which --topn would bring it. With BPE, each unit of the word is looked up.
     """
+    from ..align.candidates import best_candidates
+    from ..align.copying import CopySelector
     from ..align.inspect import describe_units, find_units, format_reasons
+    from ..align.phrases import PhraseSelector
     from ..align.ranking import Ranking
     from ..text.vocab import EOS
 
@@ -94,6 +98,11 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
     click.echo(f"the list: {size:,} of {counts.n_trg:,} target words, from {len(src_ids)} source units (eos is one)\n")
     reasons = [ranking.reason(src_ids, trg_id) for trg_id in units.ids]
     click.echo(format_reasons(ranking, reasons, target_word, units.pieces, src.vocab, trg.vocab))
+    lists = best_candidates(counts, topn, by, min_prob)
+    for name in dict.fromkeys(select):
+        selector = CopySelector(src, trg) if name == "copy" else PhraseSelector(load_phrases(options, src, trg), lists)
+        for trg_id in units.ids:
+            click.echo(f"\n{trg.vocab.words[trg_id]} (id {trg_id}): {name}: {through(selector, src_ids, trg_id, src)}")
 
 
 @candidates.command()
@@ -158,6 +167,21 @@ def export(name, output, topn, counts, by, min_prob, frequent, phrases, **option
 
 def phrases_beside(options, lists, src, trg):
     """The phrases of the model, and their candidates beside those of the words."""
+    counts = load_phrases(options, src, trg)
+    return counts.phrases, counts.beside(lists)
+
+
+def through(selector, src_ids, trg_id, src):
+    """Why a selector brings a target word, as text."""
+    found = selector.why(src_ids, trg_id)
+    if found is None:
+        return "does not bring it"
+    spelled = found if isinstance(found, str) else " ".join(src.vocab.words[i] for i in found if i >= 0)
+    return f"in the list through {spelled}"
+
+
+def load_phrases(options, src, trg):
+    """The PhraseCounts beside the model."""
     import os
 
     from ..align.phrases import PhraseCounts
@@ -166,8 +190,7 @@ def phrases_beside(options, lists, src, trg):
     path = os.path.join(directory or ".", "phrases.npz")
     if directory is None or not os.path.exists(path):
         raise UserError(f"{path} does not exist: make it with align --method phrases")
-    counts = PhraseCounts.load(path, len(src.vocab), len(trg.vocab))
-    return counts.phrases, counts.beside(lists)
+    return PhraseCounts.load(path, len(src.vocab), len(trg.vocab))
 
 
 @candidates.command("import", epilog=FORMAT_LIST)

@@ -133,6 +133,12 @@ def test_from_align_to_decode(tiny_run, tmp_path):
         again = run_cli("align", "-m", run, "--method", method)
         assert again.code == 2 and "--overwrite" in again.err
     full = run_cli("decode", "-m", run, "-i", text)
+    why = run_cli("candidates", "why", "-m", run, "eins zwei blau.", "blue", "--select", "copy", "--select", "phrases")
+    assert why.code == 0 and "copy: does not bring it" in why.out and "phrases: " in why.out, why.err
+    vmap = run_cli("candidates", "export", "-m", run, "--format", "ct2", "--phrases", "-o", tmp_path / "vmap.txt")
+    files = [tmp_path / "vmap.txt", "-o", tmp_path / "c.npz", "--phrases", tmp_path / "p.npz"]
+    back = run_cli("candidates", "import", "-m", run, *files)
+    assert vmap.code == back.code == 0 and (tmp_path / "p.npz").exists(), (vmap.err, back.err)
     for names in SELECTORS, ("neural",), ("counts", "copy"), ("copy",):
         options = [option for name in names for option in ("--select", name)]
         topn = ["--topn", 2] if "counts" in names else []
