@@ -9,7 +9,7 @@ first step is always where the true search is.
 
 `checked_search` is cheaper and promises less. It searches with the list, and ranks the translations that have ended by
 their scores with all words. If at some step of the three best a word outside the list was nearly as probable as the
-word chosen (0.4 times), such words join the list, and it searches again. Without a beam that is full search; with one
+word chosen (0.3 times), such words join the list, and it searches again. Without a beam that is full search; with one
 it is not, for what left the beam on the way is not looked at.
 
 Left out: batches and speed (batch_verified.py). Notebook 10 drafts by hand.
@@ -26,7 +26,7 @@ from ..text.batches import pad
 from .beam import Beginning, allowed, best_extensions, best_places, could_win, ended_hypotheses, finished, last_word
 
 WORTH, FIRST_MISS = 3.0, 40.0  # see draft_length
-RIVALS, LEAST_SHARE = 3, 0.4  # of checked_search: translations that are checked, words that are missed
+RIVALS, LEAST_SHARE = 3, 0.3  # of checked_search: translations that are checked, words that are missed
 MOST_BETTER = 16  # words that are looked at in a step
 
 

@@ -1,11 +1,9 @@
-"""Selectors by name: their union, the neural one and its gradient, and what the commands make of them."""
+"""Selectors by name: their union, the neural one, and what the commands make of them."""
 
 import numpy as np
 import pytest
 
-from minnmt.model.parameters import named_arrays, zeros_like
-from minnmt.nn.gradcheck import check_gradients
-from minnmt.nn.selection import Selection, needed_loss, selection_backward, selection_forward
+from minnmt.nn.selection import Selection, needed_loss, selection_forward
 from minnmt.search.neural_selector import NeuralSelector, annotations, load_selection, save_selection
 from minnmt.search.selectors import SELECTORS, Union
 from minnmt.tasks.selecting import first_selection, selection_gradient
@@ -33,22 +31,6 @@ def test_the_layer_looks_at_each_position_and_takes_the_most(rng):
         for v in range(V):
             scores = [np.tanh(h[i, b] @ p.P + p.p) @ W[v] for i in range(length)]
             assert z[b, v] == pytest.approx(max(scores) + p.b[v])
-
-
-@pytest.mark.parametrize("weight", [1.0, 3.0])
-def test_the_gradient_of_the_layer_and_of_its_loss(rng, weight):
-    h, mask, W, p = rng.standard_normal((S, B, C)), mask_of([5, 1, 3]), rng.standard_normal((V, E)), layer(rng)
-    needed = (rng.random((B, V)) < 0.3).astype(float)
-
-    def loss():
-        return float(needed_loss(selection_forward(h, mask, W, p)[0], needed, weight)[0].sum())
-
-    z, cache = selection_forward(h, mask, W, p)
-    grads = zeros_like(p)
-    selection_backward(needed_loss(z, needed, weight)[1], cache, W, grads)
-    check_gradients(loss, dict(named_arrays(p)), dict(named_arrays(grads)))
-    dz = needed_loss(z, needed, weight)[1]
-    check_gradients(lambda: float(needed_loss(z, needed, weight)[0].sum()), {"z": z}, {"z": dz})
 
 
 def test_the_loss_is_finite_for_large_numbers():

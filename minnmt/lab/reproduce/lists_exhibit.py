@@ -99,8 +99,8 @@ def matched(lab, name, origin, size):
     """-> n, or the threshold, and the selector whose lists have `size` words on average, or nearly so."""
     make = candidates_of(lab, name, origin)
     if origin == "neural":
-        low, high = -20.0, 5.0  # log-odds
-        for _ in range(16):
+        low, high = -20.0, 20.0  # log-odds
+        for _ in range(18):
             middle = (low + high) / 2
             longer = mean_size(lab, name, make(1 / (1 + np.exp(-middle)))) > size
             low, high = (middle, high) if longer else (low, middle)
