@@ -104,7 +104,8 @@ def matched(lab, name, origin, size):
             middle = (low + high) / 2
             longer = mean_size(lab, name, make(1 / (1 + np.exp(-middle)))) > size
             low, high = (middle, high) if longer else (low, middle)
-        return float(1 / (1 + np.exp(-high))), make(1 / (1 + np.exp(-high)))
+        threshold = float(1 / (1 + np.exp(-high - 0.001)))  # above the word it stopped at, however that is rounded
+        return threshold, make(threshold)
     low, high = 1, len(lab.model(name).trg.vocab)
     while low < high:
         middle = (low + high) // 2
