@@ -128,7 +128,7 @@ def test_the_other_exhibits(done):
     assert list(origins) == list(lists_exhibit.ORIGINS) and levels == list(lists_exhibit.LEVELS)
     assert origins["scratch"]["mass_output"]["mean"] > 0.5 and rows[-1]["identical"] == rows[-1]["sentences"]
     sizes = {origin: row["lists"]["words_per_sentence"] for origin, row in origins.items()}
-    assert sizes["neural"] <= sizes["scratch"] and origins["copy"]["n"] <= origins["scratch"]["n"]
+    assert sizes["neural"] <= sizes["scratch"] + 0.5 and origins["copy"]["n"] <= origins["scratch"]["n"]
     config = json.loads((directory / "models" / "batch" / "config.json").read_text())["settings"]
     assert (config["dynamic_vocab"], config["dynamic_lists"], config["align_from_epoch"]) == (100, "batch", 1)
 
