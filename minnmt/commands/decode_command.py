@@ -21,7 +21,7 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile", "verify", "json")
 @click.option(
     "--verify", type=click.Choice(["all", "best"]),
     help="With --topn N: all makes translations and scores those of all words; best checks the translation that was "
-    "found, and translates again if a word outside the list was better. Costs less than --topn 0.",
+    "found, and translates again if a word outside the list was nearly as good. Gains with large vocabularies.",
 )  # fmt: skip
 @click.option(
     "--replace-unk", metavar="HOW",
