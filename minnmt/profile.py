@@ -26,6 +26,9 @@ FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands
     "selection": (
         "align.selector:Selector.lists",
         "align.selector:FrequentSelector.lists",
+        "align.copying:CopySelector.lists",
+        "align.phrases:PhraseSelector.lists",
+        "search.neural_selector:NeuralSelector.lists",
         "nn.list_softmax:gather_lists",
         "search.fast:FastSteps.choose_words",
         "train.dynamic:BatchWords.lists",
@@ -36,7 +39,13 @@ FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands
     "GRU": ("nn.gru:*", "nn.conditional_gru:*", "search.stages:gru_cell"),
     "attention": ("nn.attention:*", "search.stages:attend"),
     "readout": ("nn.readout:*", "search.stages:readout"),
-    "softmax": ("nn.softmax:*", "nn.list_softmax:list_*", "search.stages:word_logits", "search.stages:best_words"),
+    "softmax": (
+        "nn.softmax:*",
+        "nn.list_softmax:list_*",
+        "search.stages:word_logits",
+        "search.stages:best_words",
+        "search.checking:*",
+    ),
     "Adam": ("train.adam:Adam.update",),
     "bookkeeping": (  # what is left of an update, and of a translation
         "train.updates:Updater.shares",
@@ -45,7 +54,11 @@ FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands
         "train.run:Run.count",
         "search.translate:Translator.translate",
         "search.batch_beam:batch_beam_search",
+        "search.batch_verified:verified_batch_search",
+        "search.batch_verified:checked_batch_search",
         "search.beam:beam_search",
+        "search.verified:verified_search",
+        "search.verified:checked_search",
     ),
 }
 # Compiled as a whole. While a profile is taken its plain function runs instead, and calls the parts, compiled or not.

@@ -13,13 +13,15 @@ from . import options as opt
 ITERATIONS = 5
 *FIRST, LAST = (method.text for method in ALIGNERS.values())
 ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads", "shares")
+SELECTORS = {"phrases": "phrases.npz", "neural": "selection.npz"}  # what is made for decode --select
 
 
 @click.command()
 @opt.model_options
 @click.option(
-    "--method", type=click.Choice(["attention", *ALIGNERS]), default="attention", show_default=True,
-    help=f"The model's attention, {', '.join(FIRST)}, or {LAST}.",
+    "--method", type=click.Choice(["attention", *ALIGNERS, *SELECTORS]), default="attention", show_default=True,
+    help=f"The model's attention, {', '.join(FIRST)}, or {LAST}; for decode --select: phrases, from attention to "
+    "neighbours, or neural, a layer that is trained in minutes.",
 )  # fmt: skip
 @click.option("--src", type=opt.FILE, help="Source text. [default: what the model was trained with]")
 @click.option("--trg", type=opt.FILE, help="Target text, line by line the translation of --src.")
@@ -54,6 +56,10 @@ def align(method, src, trg, **options):
         refuse(options, ATTENTION_ONLY, "goes with --method attention")
     if method not in ITERATING:
         refuse(options, ("iterations",), f"goes with --method {' and '.join(ITERATING)}")
+    if method in SELECTORS:
+        refuse(options, ("pharaoh", "table"), f"does not go with --method {method}")
+        make_for_selector(method, src, trg, options)
+        return
     if options["frozen"]:
         refuse(options, ("learning_rate", "save_model", "shares"), "does not go with --frozen, which changes nothing")
     if src and method != "attention" and not (options["directory"] or options["npz"]):
@@ -128,6 +134,36 @@ def align_model(method, src, trg, options):
     status.line(f"translate with: {decode_command(method, directory, options)}")
 
 
+def make_for_selector(method, src, trg, options):
+    """What decode --select reads, beside the model."""
+    from ..files import only_writer
+    from ..search.neural_selector import save_selection
+    from ..tasks import aligning, selecting
+    from ..threads import tuned
+    from ..train.settings import Settings
+    from ..train.status import Status
+
+    status, directory = Status(), opt.directory_from_options(options)
+    output = counts_output(method, directory, options)
+    model = opt.model_from_options(options)
+    opt.check_outputs([output], [src, trg, *opt.model_files(options)])
+    settings = Settings.from_config(model.config) if model.config else Settings()
+    settings = replace(settings, threads=opt.training_threads(settings.batch_size))
+    split = aligning.parallel_text(model, src, trg)
+    with only_writer(directory) if opt.is_beside(output, directory) else contextlib.nullcontext(), tuned():
+        if method == "phrases":
+            counts = selecting.count_phrases(model, split, settings, status)
+            counts.save(output)
+            found = f"{counts.table.n_cells:,} cells of {len(counts.phrases):,} phrases"
+        else:
+            layer, losses = selecting.train_selection(model, split, settings, status)
+            save_selection(output, layer, {"method": "neural", "losses": losses})
+            found = f"a layer of {sum(array.size for array in vars(layer).values()):,} numbers"
+    status.line(f"{found} in {output}")
+    model = f"-m {directory}" if directory else f"--npz {options['npz']} ..."
+    status.line(f"translate with: {call(f'decode {model} --topn 100 --select counts --select {method}')}")
+
+
 def count_attention(model, split, directory, options, status, ranks):
     """One epoch over the text, by all ranks, of which the first gives model and text and gets the counts."""
     from ..tasks.aligning import learn_attention, share_model
@@ -165,7 +201,8 @@ def counts_output(method, directory, options):
     if not output and directory is None:
         raise UsageError("with --npz, name the file for the counts with -o")
     if not output:
-        output = os.path.join(directory, "alignments.npz" if method == "attention" else f"alignments.{method}.npz")
+        name = "alignments.npz" if method == "attention" else f"alignments.{method}.npz"
+        output = os.path.join(directory, SELECTORS.get(method, name))
     opt.keep_counts(output, directory, options["overwrite"])
     return output
 

@@ -25,6 +25,8 @@ from . import options as opt
     help="Compare engines instead: --engine against this one, with the same lists; with --topn 0, all words.",
 )  # fmt: skip
 @opt.counts_options
+@opt.select_options
+@click.option("--verify", type=click.Choice(["all", "best"]), help="Verify the lists, as for decode.")
 @click.option(
     "--negations", metavar="NAME",
     help="Words to count as negations: en, de, it, fr, or a file with one on each line. [default: those four]",
@@ -69,7 +71,8 @@ def audit(input_path, reference, output_path, as_json, examples, negations, **op
 
 
 SETTINGS = (
-    "topn", "counts", "by", "min_prob", "frequent", "beam", "length_penalty", "max_length", "engine", "against"
+    "topn", "counts", "select", "verify", "by", "min_prob", "frequent", "beam", "length_penalty", "max_length",
+    "engine", "against",
 )  # fmt: skip
 
 
@@ -113,8 +116,9 @@ def make_translator(options, model, selector, engine, ready=None):
     settings = SearchSettings(options["beam"], options["length_penalty"], options["max_length"])
     precision = opt.precision_of(engine)
     return Translator(
-        model, settings, options["batch_size"], options["threads"], selector, engine=ready, precision=precision
-    )
+        model, settings, options["batch_size"], options["threads"], selector, engine=ready, precision=precision,
+        verify=options["verify"],
+    )  # fmt: skip
 
 
 def check_engines(options, negations):
@@ -156,12 +160,12 @@ def text_from_options(input_path, reference, model):
 
 
 def ranking_from_options(options, model):
-    """Where missing words are looked up; None for the controls, which have no counts."""
+    """Where missing words are looked up; None for selectors that have no counts."""
     from ..align.ranking import Ranking
     from ..align.selector import CONTROLS
     from ..align.sources import load_counts
 
-    if set(options["counts"]) & set(CONTROLS):
+    if set(options["counts"]) & set(CONTROLS) or options["select"] and "counts" not in options["select"]:
         return None
     sizes = len(model.src.vocab), len(model.trg.vocab)
     counts = load_counts(options["counts"], opt.directory_from_options(options), *sizes)

@@ -5,7 +5,7 @@ import click
 from ..errors import UsageError
 from .options import FILE, POSITIVE, available_processors, check_outputs
 
-SECTIONS = ("machine", "kernels", "decode", "train", "count", "growth", "mpi")
+SECTIONS = ("machine", "kernels", "decode", "train", "count", "verify", "growth", "mpi")
 USUAL = SECTIONS[:-2]
 PICTURES = (".svg", ".png")
 
@@ -40,6 +40,7 @@ def bench(sections, size, repeats, threads, peer, json_path, plot_path, src, trg
       decode    all words against lists, by beam, batch and threads
       train     updates with a softmax over all words and over lists
       count     counting links, its part of training, and the aligner
+      verify    what --verify costs, with lists that miss as those of a trained model do
       growth    decoding by vocabulary, list, length and beam
       mpi       updates by two ranks, and what many machines would do (needs the extra mpi)
     """

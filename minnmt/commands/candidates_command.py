@@ -67,8 +67,9 @@ def inspect(word, n, by, counts, **options):
 @click.argument("target_word")
 @click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
 @opt.counts_options
+@click.option("--select", multiple=True, type=click.Choice(["copy", "phrases"]), help="Ask these selectors, too.")
 @opt.model_options
-def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
+def why(sentence, target_word, topn, by, counts, frequent, min_prob, select, **options):
     """Is a target word in the list of a sentence, and through which source words?
 
     \b
@@ -77,7 +78,10 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
 
     If it is not, the ranks show which --topn would bring it. With BPE, each unit of the word is looked up.
     """
+    from ..align.candidates import best_candidates
+    from ..align.copying import CopySelector
     from ..align.inspect import describe_units, find_units, format_reasons
+    from ..align.phrases import PhraseSelector
     from ..align.ranking import Ranking
     from ..text.vocab import EOS
 
@@ -94,6 +98,11 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, **options):
     click.echo(f"the list: {size:,} of {counts.n_trg:,} target words, from {len(src_ids)} source units (eos is one)\n")
     reasons = [ranking.reason(src_ids, trg_id) for trg_id in units.ids]
     click.echo(format_reasons(ranking, reasons, target_word, units.pieces, src.vocab, trg.vocab))
+    lists = best_candidates(counts, topn, by, min_prob)
+    for name in dict.fromkeys(select):
+        selector = CopySelector(src, trg) if name == "copy" else PhraseSelector(load_phrases(options, src, trg), lists)
+        for trg_id in units.ids:
+            click.echo(f"\n{trg.vocab.words[trg_id]} (id {trg_id}): {name}: {through(selector, src_ids, trg_id, src)}")
 
 
 @candidates.command()
@@ -119,8 +128,9 @@ def stats(counts, **options):
 @click.option("-o", "--output", type=opt.FILE, required=True, help="File to write, - for stdout.")
 @click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
 @opt.counts_options
+@click.option("--phrases", is_flag=True, help="With ct2: phrases too, of DIR/phrases.npz (align --method phrases).")
 @opt.model_options
-def export(name, output, topn, counts, by, min_prob, frequent, **options):
+def export(name, output, topn, counts, by, min_prob, frequent, phrases, **options):
     """Write the candidate lists for another program.
 
     \b
@@ -134,6 +144,8 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     from ..align.candidates import best_candidates
     from ..align.formats import export_candidates
 
+    if phrases and name != "ct2":
+        raise UsageError(f"--phrases goes with ct2: {name} has no lines for phrases")
     if frequent and name not in WITH_ALWAYS:
         formats = " and ".join(WITH_ALWAYS)
         raise UsageError(f"--frequent goes with {formats}: {name} has no words that are always included")
@@ -144,7 +156,8 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     lists = best_candidates(load_named_counts(options, counts, src, trg), topn, by, min_prob)
     if not len(lists.ids):
         raise UserError("there is no candidate to write: the counts are empty, or --min-prob is too high")
-    n_written, n_src, n_left_out = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent)
+    beside = phrases_beside(options, lists, src, trg) if phrases else None
+    n_written, n_src, n_left_out = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent, beside)
     if n_left_out:
         click.echo(f"left out: candidates that this format cannot spell ({n_left_out:,})", err=True)
     use = FORMATS[name].use.format(path=output, always=2, topn=topn)
@@ -152,13 +165,42 @@ def export(name, output, topn, counts, by, min_prob, frequent, **options):
     click.echo(f"use: {use}", err=True)
 
 
+def phrases_beside(options, lists, src, trg):
+    """The phrases of the model, and their candidates beside those of the words."""
+    counts = load_phrases(options, src, trg)
+    return counts.phrases, counts.beside(lists)
+
+
+def through(selector, src_ids, trg_id, src):
+    """Why a selector brings a target word, as text."""
+    found = selector.why(src_ids, trg_id)
+    if found is None:
+        return "does not bring it"
+    spelled = found if isinstance(found, str) else " ".join(src.vocab.words[i] for i in found if i >= 0)
+    return f"in the list through {spelled}"
+
+
+def load_phrases(options, src, trg):
+    """The PhraseCounts beside the model."""
+    import os
+
+    from ..align.phrases import PhraseCounts
+
+    directory = opt.directory_from_options(options)
+    path = os.path.join(directory or ".", "phrases.npz")
+    if directory is None or not os.path.exists(path):
+        raise UserError(f"{path} does not exist: make it with align --method phrases")
+    return PhraseCounts.load(path, len(src.vocab), len(trg.vocab))
+
+
 @candidates.command("import", epilog=FORMAT_LIST)
 @click.argument("file", type=opt.FILE)
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), help="See below. [default: by its beginning]")
 @click.option("-o", "--output", type=opt.FILE, required=True, help="Counts file (.npz) to write.")
 @click.option("--overwrite", is_flag=True, help="Replace counts that are already beside the model.")
+@click.option("--phrases", type=opt.FILE, help="With ct2: write its phrases to this file, for decode --select phrases.")
 @opt.model_options
-def import_(file, name, output, overwrite, **options):
+def import_(file, name, output, overwrite, phrases, **options):
     """Read the lists of another program into counts, for --counts.
 
     \b
@@ -168,11 +210,11 @@ def import_(file, name, output, overwrite, **options):
     Words that the vocabularies do not have are left out and reported. Where a format has an order but no
     probabilities (ct2, sockeye-npy), entry i of a list weighs 1/i; marian-bin has no order: all weigh the same.
     """
-    from ..align.formats import import_counts
+    from ..align.formats import import_counts, import_phrases
 
     if output == "-":
         raise UsageError("counts cannot go to standard output: name a file with -o")
-    opt.check_outputs([output], [file, *opt.model_files(options)])
+    opt.check_outputs([output, phrases], [file, *opt.model_files(options)])
     opt.keep_counts(output, opt.directory_from_options(options), overwrite)
     src, trg = opt.pipelines_from_options(options)
     counts, remarks, name = import_counts(name, file, src.vocab, trg.vocab)
@@ -180,7 +222,11 @@ def import_(file, name, output, overwrite, **options):
         click.echo(f"{file}: {remark}", err=True)
     if not counts.n_cells:
         raise UserError(f"{file} ({name}): there is no candidate in it; nothing was written")
+    if phrases and name != "ct2":
+        raise UsageError(f"--phrases goes with ct2: {name} has no lines for phrases")
     counts.save(output)
+    if phrases:
+        import_phrases(file, src.vocab, trg.vocab).save(phrases)
     size = f"{counts.n_cells:,} candidates of {counts.n_rows:,} source words"
     click.echo(f"{file} ({name}): {size}, now in {output}", err=True)
 

@@ -1,13 +1,14 @@
 """decode: translate text."""
 
 import contextlib
+import json
 
 import click
 
 from ..errors import UsageError, call
 from . import options as opt
 
-NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
+NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile", "verify", "json")
 
 
 @click.command()
@@ -20,6 +21,12 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
 )  # fmt: skip
 @click.option("--topn", type=opt.COUNT, default=0, help="Candidates per source word, if it has so many; 0 = all words.")
 @opt.counts_options
+@opt.select_options
+@click.option(
+    "--verify", type=click.Choice(["all", "best"]),
+    help="With --topn N: all makes translations and scores those of all words; best checks the translation that was "
+    "found, and translates again if a word outside the list was nearly as good. Gains with large vocabularies.",
+)  # fmt: skip
 @click.option(
     "--replace-unk", metavar="HOW",
     help="Replace unknown words by the source word attended to most: copy it, or translate it by the table of "
@@ -45,6 +52,7 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile")
 )  # fmt: skip
 @opt.search_options
 @opt.engine_option
+@click.option("--json", type=opt.FILE, help="Write what is said about the lists to this file, too.")
 @click.option(
     "--profile", is_flag=True,
     help="Print at the end where the time went, by stage, and which engine ran. Steps are then taken part by part, "
@@ -79,7 +87,7 @@ def run_decode(options):
         ranks.tell(f"Go on with: {resume_command()}")
     if ranks.is_first:
         inputs = [options["input"], options["reference"], *opt.model_files(options), *opt.counts_files(options)]
-        opt.check_outputs([options["output"], options["alignments"]], inputs)
+        opt.check_outputs([options["output"], options["alignments"], options["json"]], inputs)
         model = opt.model_from_options(options)
         selector = opt.selector_from_options(options, model)
         if options["reference"]:
@@ -105,7 +113,10 @@ def check_together(options):
         raise UsageError(f"--n-best {options['n_best']} needs --beam {options['n_best']} or more")
     if options["outside"] and not options["reference"]:
         raise UsageError("--outside needs --reference FILE")
-    if options["outside"] and not options["topn"]:
+    for name in ("verify", "json"):
+        if options[name] and not opt.has_lists(options):
+            raise UsageError(f"--{name} goes with --topn N or --select: without them there are no lists")
+    if options["outside"] and not opt.has_lists(options):
         raise UsageError("--outside goes with --topn N: without it no word is outside")
     if options["reference"] and options["engine"]:
         raise UsageError("--reference runs the network as training does, whatever the --engine: leave it out")
@@ -143,8 +154,9 @@ def translator_from_options(options, model, selector):
     replacer = replacer_from_options(options, model)
     precision = opt.precision_of(options["engine"])
     return Translator(
-        model, settings, options["batch_size"], n_threads, selector, replacer, precision=precision
-    )
+        model, settings, options["batch_size"], n_threads, selector, replacer, precision=precision,
+        verify=options["verify"],
+    )  # fmt: skip
 
 
 def translate_all(translator, options, ranks):
@@ -168,7 +180,7 @@ def translate_all(translator, options, ranks):
 
 def write_translations(translator, options, crew):
     """What the crew translates; with nothing to read, the test set."""
-    from ..files import nothing_to_read
+    from ..files import nothing_to_read, write_lines
     from ..search.output import Output
 
     files = options["output"], options["alignments"], options["alignment_format"] or "pharaoh"
@@ -188,6 +200,8 @@ def write_translations(translator, options, crew):
         raise
     if report := output.list_report():
         click.echo(report, err=True)
+    if options["json"]:
+        write_lines(options["json"], [json.dumps(output.list_record())])
 
 
 def replacer_from_options(options, model):

@@ -143,6 +143,21 @@ COUNTS_OPTIONS = (
 
 counts_options = group(*COUNTS_OPTIONS)
 
+# What chooses words besides counts; selector_from_options reads them. minnmt/search/selectors.py has the selectors
+SELECTOR_NAMES = ("counts", "copy", "phrases", "neural")
+select_options = group(
+    click.option(
+        "--select", multiple=True, type=click.Choice(SELECTOR_NAMES),
+        help="What chooses the words of a sentence; several are combined. counts: --topn of each source word; copy: "
+        "words spelled as in the source; phrases: up to 20 words for two or three source words that stand together; "
+        "neural: a trained layer over the encoder. [default: counts, if there is --topn]",
+    ),
+    click.option(
+        "--select-threshold", type=Number(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
+        help="With --select neural: the least probability that a word is needed.",
+    ),
+)  # fmt: skip
+
 engine_option = click.option(
     "--engine", type=click.Choice(["int8", "float32", "plain"]),
     help="int8 multiplies in 8 bits: scores are approximate; a processor without an instruction for it takes float32. "
@@ -269,17 +284,28 @@ def single_files(options):
     return {name: options[name] for name in SINGLE_FILES}
 
 
+def has_lists(options):
+    """Is not every word allowed?"""
+    return bool(options["topn"] or options["select"])
+
+
 def selector_from_options(options, model):
     """What chooses the words of each sentence; None for the full vocabulary (--topn 0)."""
-    from ..align.sources import make_selector
+    from ..search.selectors import Choice, selector_by_names
 
+    names = options["select"] or (("counts",) if options["topn"] else ())
+    needy = [name for name in names if name in ("counts", "phrases")]
+    if needy and not options["topn"]:
+        raise UsageError(f"--select {needy[0]} needs --topn N")
     if not options["topn"]:
         defaults = {"counts": (), "min_prob": 0.0, "frequent": 0, "by": "source"}
         for name in defaults:
             if options[name] != defaults[name] and not (name == "counts" and options.get("replace_unk") == "table"):
                 raise UsageError(f"--{name.replace('_', '-')} goes with --topn N: without it, all words are allowed")
+    if not names:
         return None
-    return make_selector(
-        options["counts"], directory_from_options(options), options["topn"], len(model.src.vocab), len(model.trg.vocab),
-        options["by"], options["min_prob"], options["frequent"],
+    choice = Choice(
+        model, directory_from_options(options), options["topn"], options["counts"], options["by"], options["min_prob"],
+        options["frequent"], options["select_threshold"],
     )  # fmt: skip
+    return selector_by_names(names, choice)

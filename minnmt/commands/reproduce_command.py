@@ -81,7 +81,7 @@ def reproduce(context, names, output, results, models, also, units, max_minutes,
       threshold-table  Table 2: which attention weights are counted
       iten-table       Table 3: another language pair (embedded corpus: English to German)
       dynamic-table    training with a softmax over lists, which the paper proposes
-      lists-table      lists from attention, aligners, co-occurrence, frequency and chance
+      lists-table      all ways to choose words, at equal length; the cost of verifying them
       aligner-table    the candidates of attention beside those of fast_align, by part and frequency, with examples
       claims-table     what the paper says, what we find, and why: speed, n, epochs, thresholds, fast_align
       all              every one of them; with a text of your own, all but iten-table, and with --model all but

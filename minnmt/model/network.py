@@ -91,10 +91,16 @@ def next_word(y, s, memory, params, words=None):
 
     With `words` (ListedWords) the log-probabilities (N,M) are over each sentence's own list.
     """
-    s, c, alpha, _ = decoder_step_forward(*gru_inputs_forward(y, params.decoder_gru), s, memory, params)
-    o, _ = readout_forward(s, y, c, params.readout)
+    s, o, alpha = next_readout(y, s, memory, params)
     logp = log_softmax(o, params.softmax) if words is None else list_log_softmax(o, words)
     return s, logp, alpha
+
+
+def next_readout(y, s, memory, params):
+    """The part of a step that comes before the softmax -> s (N,H), o (N,E), alpha (S,N)."""
+    s, c, alpha, _ = decoder_step_forward(*gru_inputs_forward(y, params.decoder_gru), s, memory, params)
+    o, _ = readout_forward(s, y, c, params.readout)
+    return s, o, alpha
 
 
 def attention_weights(batch, params):

@@ -2,13 +2,13 @@
 
 It finds what beam.py, which is to be read first, finds for each sentence. A row is a live hypothesis, and the rows of
 a sentence are neighbours. Rows that have ended, and those of sentences that are done, leave the batch. Which words were
-chosen is kept step by step; a translation is read backwards from its eos when the search is over.
+chosen is kept as a tree; a translation is read backwards from its eos when the search is over.
 
 Translations and scores do not depend on the other sentences of the batch, to the last bit. The network's steps are the
 engine's (fast.py), in 8 bits approximately those of beam.py. Notebook 08.
 """
 
-from itertools import count
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -19,14 +19,30 @@ from .desks import ALONE
 from .fast import FastSteps
 
 NO_WORD = -1  # what comes before the first
+NO_NODE = -1
 
 
-class Trace(NamedTuple):
-    """One step of the search: the extensions that were chosen, a row each, those of one sentence side by side."""
+class History:
+    """All extensions that were ever chosen, as a tree: a node each."""
 
-    origins: np.ndarray  # (R) the row that each continues, in the Trace of the step before
-    words: np.ndarray  # (R)
-    alpha: np.ndarray | None  # (R,S) attention when the word was chosen
+    def __init__(self):
+        self.origins, self.words = [], []  # of each node: the node that it continues, its word
+        self.notes = []  # of each node: rows of arrays, or nothing
+
+    def add(self, origins, words, *notes):
+        """origins (R), words (R), arrays (R,...) -> the new nodes (R)."""
+        self.origins += origins.tolist()
+        self.words += words.tolist()
+        self.notes += zip(*notes) if notes else [()] * len(words)
+        return np.arange(len(self.words) - len(words), len(self.words))
+
+    def path(self, node):
+        """The nodes from the first word to this one."""
+        nodes = []
+        while node != NO_NODE:
+            nodes.append(node)
+            node = self.origins[node]
+        return nodes[::-1]
 
 
 class Ended:
@@ -36,13 +52,14 @@ class Ended:
         self.settings = settings
         self.scores = np.full((n_sentences, settings.beam), -np.inf)  # best last
         self.n = np.zeros(n_sentences, int)
-        self.found = []  # (sentence, -score, step, row, logp): sorted, the best of a sentence comes first
+        self.found = []  # (sentence, -score, length, node, logp): sorted, the best of a sentence comes first
 
-    def add(self, sentence, logps, step, rows):
-        """Rows of one step that chose eos; `sentence` (R) and `logps` (R) of each."""
-        scores = self.settings.score(logps, step + 1)
-        for b, score, row, logp in zip(sentence.tolist(), scores.tolist(), rows.tolist(), logps.tolist()):
-            self.found.append((b, -score, step, row, logp))
+    def add(self, sentence, logps, lengths, nodes):
+        """Rows that chose eos; `sentence` (R), `logps` (R), `lengths` (R) with eos and `nodes` (R) of each."""
+        scores = self.settings.score(logps, lengths)
+        rows = zip(*(array.tolist() for array in (sentence, scores, lengths, nodes, logps)))
+        for b, score, length, node, logp in rows:
+            self.found.append((b, -score, length, node, logp))
             self.scores[b, 0] = score  # a place that is still -inf: there are as many as places in the beam
             self.scores[b].sort()
             self.n[b] += 1
@@ -52,6 +69,84 @@ class Ended:
         return self.scores[:, -self.settings.n_best]
 
 
+class Rows(NamedTuple):
+    """Live hypotheses; those of a sentence are neighbours, best first."""
+
+    sentence: np.ndarray  # (N) ascending
+    words: np.ndarray  # (N) the last of each
+    logps: np.ndarray  # (N) sums, in float64: a long one in float32 would round close rivals together
+    nodes: np.ndarray  # (N)
+
+
+class Beams:
+    """The beams of B sentences: a row for each live hypothesis, and those that have ended.
+
+    A sentence has its own clock: it may stand still while others go on.
+    """
+
+    def __init__(self, sentences, settings):
+        B = len(sentences)
+        self.settings = settings
+        self.longest = np.array([settings.longest(src) for src in sentences])
+        self.time = np.zeros(B, int)  # steps taken
+        self.ended, self.history = Ended(B, settings), History()
+        # each sentence begins with one hypothesis, the empty one
+        self.live = Rows(np.arange(B), np.full(B, NO_WORD), np.zeros(B), np.full(B, NO_NODE))
+
+    def copy(self):
+        """To try something out."""
+        other, other.ended = copy.copy(self), copy.copy(self.ended)
+        other.time, other.history = self.time.copy(), History()
+        other.live = self.live._replace(nodes=np.full_like(self.live.nodes, NO_NODE))
+        other.ended.scores, other.ended.n, other.ended.found = self.ended.scores.copy(), self.ended.n.copy(), []
+        return other
+
+    def ending(self):
+        """Which rows may only end."""
+        return (self.longest == self.time)[self.live.sentence]
+
+    def advance(self, best, more, notes=(), rows=None):
+        """One step: of each row its best words (N,K) and what these add (N,K) -> (N') the row that each continues.
+
+        With `rows` (N), ascending, only these take it; they must be whole sentences. notes: arrays (N,...) to keep.
+        """
+        before = self.live if rows is None else Rows(*(array[rows] for array in self.live))
+        free = self.settings.beam - self.ended.n
+        parents, words, logps = _best_extensions(before.sentence, before.logps, best, more, free)
+        self.time[before.sentence] += 1  # once, however many rows a sentence has
+        sentence = before.sentence[parents]
+        nodes = self.history.add(before.nodes[parents], words, *(array[parents] for array in notes))
+        over = words == EOS
+        if over.any():
+            self.ended.add(sentence[over], logps[over], self.time[sentence[over]], nodes[over])
+        reachable = self.settings.score(logps, self.longest[sentence] + 1.0)
+        going = np.flatnonzero(~over & _could_win(sentence, reachable, over, self.ended))
+        new = Rows(*(array[going] for array in (sentence, words, logps, nodes)))
+        if rows is None:
+            self.live = new
+            return parents[going]
+        return self._beside_the_others(new, rows[parents[going]], rows)
+
+    def _beside_the_others(self, new, parents, rows):
+        """New Rows, the row (N') that each continues -> the same for all; who is not among `rows` stays as it is."""
+        others = np.setdiff1d(np.arange(len(self.live.words)), rows)
+        order = np.argsort(np.r_[new.sentence, self.live.sentence[others]], kind="stable")
+        self.live = Rows(*(np.r_[array, same[others]][order] for array, same in zip(new, self.live)))
+        return np.r_[parents, others][order]
+
+    def keep(self, rows):
+        """Go on with these rows alone."""
+        self.live = Rows(*(array[rows] for array in self.live))
+
+    def best(self, n):
+        """The n best of each sentence that have ended, best first: [(score, logp, node)]."""
+        found = [[] for _ in self.longest]
+        for b, score, _, node, logp in sorted(self.ended.found, key=lambda found: found[:3]):
+            if len(found[b]) < n:
+                found[b].append((-score, logp, node))
+        return found
+
+
 def batch_beam_search(sentences, engine, settings, lists=None, team=ALONE):
     """sentences: B lists of source ids without eos -> B lists of Hypothesis, best first.
 
@@ -59,34 +154,31 @@ def batch_beam_search(sentences, engine, settings, lists=None, team=ALONE):
     threads of the team help.
     """
     steps = FastSteps(engine, sentences, lists, settings.beam, team)
+    return hypotheses(search(steps, sentences, settings), sentences)
+
+
+def search(steps, sentences, settings, keep_readouts=False):
+    """FastSteps of the sentences -> Beams that are over."""
+    beams, parents = Beams(sentences, settings), np.arange(len(sentences))
     with steps.helped():
-        ended, trace = search(steps, sentences, settings)
-    return _hypotheses(ended, trace, sentences)
+        while len(parents):
+            best, more, alpha = steps.step(beams.live.sentence, parents, beams.live.words, beams.ending())
+            notes = (alpha,) if settings.keep_attention else ()
+            parents = beams.advance(best, more, (*notes, steps.o) if keep_readouts else notes)
+    return beams
 
 
-def search(steps, sentences, settings):
-    """FastSteps of the sentences -> Ended, and a Trace of every step."""
-    B, K = len(sentences), settings.beam
-    longest = np.array([settings.longest(src) for src in sentences])
-    ended, trace = Ended(B, settings), []
-
-    # a row is a live hypothesis; each sentence begins with one, the empty one
-    sentence = parents = origins = np.arange(B)
-    words, logps = np.full(B, NO_WORD), np.zeros(B)  # float64: a long sum in float32 would round close rivals together
-    for t in count():
-        best, more, alpha = steps.step(sentence, parents, words, longest[sentence] == t)
-        parents, words, logps = _best_extensions(sentence, logps, best, more, K - ended.n)
-        sentence = sentence[parents]
-        trace.append(Trace(origins[parents], words, alpha[parents] if settings.keep_attention else None))
-        over = words == EOS
-        if over.any():
-            rows = np.flatnonzero(over)
-            ended.add(sentence[rows], logps[rows], t, rows)
-        reachable = settings.score(logps, longest[sentence] + 1.0)
-        origins = np.flatnonzero(~over & _could_win(sentence, reachable, over, ended))
-        if not len(origins):
-            return ended, trace
-        sentence, parents, words, logps = sentence[origins], parents[origins], words[origins], logps[origins]
+def hypotheses(beams, sentences):
+    """Beams that are over -> B lists of Hypothesis, best first."""
+    found = []
+    for src, best in zip(sentences, beams.best(beams.settings.n_best)):
+        found.append([])
+        for score, logp, node in best:
+            path, history = beams.history.path(node), beams.history
+            ids = [history.words[n] for n in path[:-1]]
+            alpha = [history.notes[n][0][: len(src) + 1] for n in path] if beams.settings.keep_attention else None
+            found[-1].append(Hypothesis(ids, score, logp, None if alpha is None else np.array(alpha)))
+    return found
 
 
 def _best_extensions(sentence, logps, words, more, free):
@@ -111,24 +203,3 @@ def _could_win(sentence, reachable, over, ended):
     going = np.zeros(len(ended.n), bool)
     going[sentence[hopeful]] = True
     return going[sentence]
-
-
-def _hypotheses(ended, trace, sentences):
-    """The n best of each sentence, best first."""
-    hypotheses = [[] for _ in sentences]
-    for b, score, step, row, logp in sorted(ended.found, key=lambda found: found[:3]):
-        if len(hypotheses[b]) < ended.settings.n_best:
-            ids, alpha = _follow(trace[: step + 1], row, len(sentences[b]) + 1)
-            hypotheses[b].append(Hypothesis(ids, -score, logp, alpha))
-    return hypotheses
-
-
-def _follow(trace, row, n_src):
-    """Walk from eos, in the last step, back to the first word -> ids without eos, attention (T,S) or None."""
-    ids, alphas = [], []
-    for step in reversed(trace):
-        ids.append(int(step.words[row]))
-        if step.alpha is not None:
-            alphas.append(step.alpha[row, :n_src])
-        row = step.origins[row]
-    return ids[:0:-1], np.array(alphas[::-1]) if alphas else None

@@ -69,6 +69,12 @@ def beam_search(src, params, settings, ids=None):
 
     With `ids`, target ids, ascending and with eos, it is translated with these words alone (21).
     """
+    found = [finished(h, settings) for h in ended_hypotheses(src, params, settings, ids)]
+    return sorted(found, key=lambda h: -h.score)[: settings.n_best]  # equal ones in the order in which they ended
+
+
+def ended_hypotheses(src, params, settings, ids=None):
+    """-> the Beginnings that had ended when the search was over, more than the n best perhaps, in that order."""
     s0, memory, _ = encode(*pad([src]), params)
     words = None if ids is None else gather_lists([ids], params.softmax)
     longest = settings.longest(src)
@@ -77,8 +83,7 @@ def beam_search(src, params, settings, ids=None):
         best = extend(live, memory, params, words, longest, settings.beam - len(ended))
         ended += [h for h in best if h.ended]
         live = [h for h in best if not h.ended]
-    found = [finished(h, settings) for h in ended]
-    return sorted(found, key=lambda h: -h.score)[: settings.n_best]  # equal ones in the order in which they ended
+    return ended
 
 
 def could_win(live, ended, longest, settings):
@@ -89,11 +94,16 @@ def could_win(live, ended, longest, settings):
 
 
 def extend(live, memory, params, words, longest, n_free):
-    """Every live hypothesis by every word -> the best of these, as many as there are free places, best first.
+    """Every live hypothesis by every word -> the best of these, as many as there are free places, best first."""
+    steps = [take_step(h, memory, params, words, longest) for h in live]
+    return best_extensions(live, steps, words, n_free)
+
+
+def best_extensions(live, steps, words, n_free):
+    """What each live hypothesis came to (see take_step) -> the best extensions, best first.
 
     Ties go to the earlier hypothesis, then to the lower word.
     """
-    steps = [take_step(h, memory, params, words, longest) for h in live]
     totals = np.array([h.logp + logps for h, (_, logps, _) in zip(live, steps)])
     best = []
     for place in best_places(totals.reshape(-1), n_free):
@@ -113,11 +123,21 @@ def best_places(values, n):
 
 def take_step(h, memory, params, words, longest):
     """-> the next state (1,H), log-probabilities (V) of what may follow, or (K) over the list, attention (S)."""
-    y = params.trg_embedding[h.ids[-1:]] if h.ids else np.zeros_like(params.trg_embedding[:1])
-    s, logps, alpha = next_word(y, h.s, memory, params, words)
+    s, logps, alpha = next_word(last_word(h, params), h.s, memory, params, words)
+    return s, allowed(h, logps[0], longest), alpha[:, 0]
+
+
+def last_word(h, params):
+    """-> its embedding (1,E), zeros before the first."""
+    return params.trg_embedding[h.ids[-1:]] if h.ids else np.zeros_like(params.trg_embedding[:1])
+
+
+def allowed(h, logps, longest):
+    """Log-probabilities (V), or (K) over a list -> the same, in float64, with eos alone if h has to end."""
+    logps = logps.astype(np.float64)  # a long sum in float32 would round close rivals together
     if len(h.ids) == longest:
-        logps[0, EOS + 1 :] = -np.inf  # eos is the first word of all, and of every list
-    return s, logps[0].astype(np.float64), alpha[:, 0]  # a long sum in float32 would round close rivals together
+        logps[EOS + 1 :] = -np.inf  # eos is the first word of all, and of every list
+    return logps
 
 
 def finished(h, settings):

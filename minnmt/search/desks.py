@@ -7,6 +7,7 @@ parts of its work. In reading mode there are no desks. Notebook 08.
 import contextlib
 import ctypes
 import os
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,21 @@ class StepDesk(NamedTuple):
     totals: np.ndarray  # (threads,...) each thread's own
 
 
+class CheckDesk(NamedTuple):
+    """For `best_of_all` with R rows at most."""
+
+    board: np.ndarray
+    sentence: np.ndarray  # (R) 0: they all have the same words
+    ending: np.ndarray  # (R)
+    word_rows: np.ndarray  # (R,E+) readouts as they are multiplied
+    scale: np.ndarray  # (R)
+    shift: np.ndarray  # (R)
+    logits: np.ndarray  # (R,V)
+    places: np.ndarray  # (R,n)
+    logps: np.ndarray  # (R,n)
+    totals: np.ndarray  # (threads,...) each thread's own
+
+
 def reading_desk(inputs, weights, n_threads=1):
     """inputs (B,S,6H), EncoderWeights -> ReadingDesk."""
     if reading_mode():
@@ -89,8 +105,31 @@ def step_desk(R, n, state, source, weights, output, n_threads=1):
     )  # fmt: skip
 
 
+def check_desk(R, n, output, n_threads=1):
+    """R rows at most, n best words of each, Output with one list -> CheckDesk; the thread's last one is cleared."""
+    if reading_mode():
+        return None
+    V = int(output.sizes.max())
+    return CheckDesk(
+        make_board(max(R, V // TILE + 1)), np.zeros(R, np.int64), np.empty(R, bool), as_multiplied(R, output.weights),
+        floats(R), np.empty(R, np.int32), kept_floats(R, V), np.empty((R, n), np.int64), floats(R, n),
+        make_totals(n_threads),
+    )  # fmt: skip
+
+
 def floats(*shape):
     return np.empty(shape, np.float32)
+
+
+KEPT = threading.local()
+
+
+def kept_floats(*shape):
+    """The same in memory that the thread keeps: new pages would take longer than what is written there."""
+    n = int(np.prod(shape))
+    if getattr(KEPT, "floats", np.zeros(0)).size < n:
+        KEPT.floats = np.empty(n, np.float32)
+    return KEPT.floats[:n].reshape(shape)
 
 
 def as_multiplied(n_rows, weights):

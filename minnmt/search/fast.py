@@ -6,13 +6,14 @@ neighbours and share its annotations and its list of words. Left out: which hypo
 Notebook 08.
 """
 
+import functools
 import threading
 
 import numpy as np
 
 from ..text.batches import pad
 from .desks import ALONE, reading_desk, step_desk
-from .packed import instruction, pack, product
+from .packed import fastest_precision, instruction, make_rows, pack, product
 from .stages import Source, State, annotate, decoder_step
 
 WORD_BUDGET = 32 * 1024 * 1024  # numbers of projected words that are kept of a side (128 MB), and
@@ -33,6 +34,14 @@ class FastEngine:
         """ "float32", or "int8" and the instruction that it runs on."""
         by = instruction() or "by no instruction of its own"
         return f"int8 ({by})" if self.packed.precision == "int8" else "float32"
+
+    @functools.cached_property
+    def preview(self):
+        """Rows of the output layer in 8 bits, if the engine's are not, and 8 bits are faster; else None."""
+        rows = self.packed.softmax
+        if rows.levels or rows.w.dtype != np.float32 or fastest_precision() != "int8":
+            return None
+        return make_rows(rows.w, rows.bias, "int8")
 
     def forget_words(self):
         """Project all words anew when they are met, as a new engine does."""
@@ -93,25 +102,33 @@ class FastSteps:
 
     def __init__(self, engine, sentences, lists, beam, team=ALONE):
         self.p, self.trg_words, self.team = engine.packed, engine.trg_words, team
-        self.ids, self.output = self.choose_words(lists, len(sentences))
-        read = (*self.p.step, self.output.weights) if lists is None else self.p.step
+        read = self.p.step if lists else (*self.p.step, self.p.softmax.tiles)
         if sum(weights.w.nbytes for weights in read) < WORTH_HELP or self.p.v.dtype != np.float32:
             self.team = ALONE
         memory, lengths, s0 = self.encode(sentences, engine.src_words)
         self.source = Source(memory, lengths, self.p.v)
-        self.state = State(s0, product(s0, self.p.step.state))
+        self.start = self.state = State(s0, product(s0, self.p.step.state))
         self.n = beam
-        given = self.state, self.source, self.p.step, self.output, self.team.n_threads
-        self.desk = step_desk(beam * len(sentences), beam, *given)
+        self.choose_words(lists)
 
-    def choose_words(self, lists, n_sentences):
-        """-> the ids (B,M) of each sentence's words, None for all words; Output."""
+    def choose_words(self, lists):
+        """From now on each sentence has the words of its list; None: all words."""
+        B = len(self.source.lengths)
         if lists is None:
-            return None, self.p.softmax.all_words(n_sentences)
-        ids = np.zeros((len(lists), max(map(len, lists))), np.int64)
-        for b, words in enumerate(lists):
-            ids[b, : len(words)] = words
-        return ids, self.p.softmax.listed(lists)
+            self.ids, self.output = None, self.p.softmax.all_words(B)
+        else:
+            self.ids, self.output = np.zeros((B, max(map(len, lists))), np.int64), self.p.softmax.listed(lists)
+            for b, words in enumerate(lists):
+                self.ids[b, : len(words)] = words
+        given = self.start, self.source, self.p.step, self.output, self.team.n_threads
+        self.desk = step_desk(self.n * B, self.n, *given)
+
+    def begin_again(self, kept, lists):
+        """From the first word on with the sentences `kept` alone, and with other lists."""
+        memory, lengths, v = self.source
+        self.source = Source(memory[kept], lengths[kept], v)
+        self.start = self.state = State(*(array[kept] for array in self.start))
+        self.choose_words(lists)
 
     def encode(self, sentences, src_words):
         """B lists of source ids -> what attention looks at (B,S,C+3H+E), lengths (B), s_0 (B,H)."""
@@ -126,6 +143,8 @@ class FastSteps:
 
     def helped(self):
         """Within it, the team helps with the steps."""
+        if self.desk:
+            self.desk = self.desk._replace(board=np.zeros_like(self.desk.board))  # nobody comes late from the last time
         return self.team.helping("decoding.help_steps", self.source, self.p.step, self.output, self.desk)
 
     def step(self, sentence, parents, words, ending):
@@ -134,10 +153,10 @@ class FastSteps:
         sentence (N), ascending, of each row; parents (N), the row it continues, of the step before (of the batch's
         sentences, at the first step); words (N) chosen then, -1 at the first; ending (N), which rows may only end.
         -> the n best words (N,n) of each row, best first, their log-probabilities (N,n), attention weights (N,S): they
-        are good until the next step.
+        are good until the next step, and so are self.state and self.o, the readouts (N,E).
         """
         before = State(*(array[parents] for array in self.state))
         given = before, sentence, self.source, self.p.step, self.output, ending, self.n, self.desk
-        *state, alpha, places, logps = decoder_step(self.trg_words(words), *given)
+        *state, self.o, alpha, places, logps = decoder_step(self.trg_words(words), *given)
         self.state = State(*state)
         return places if self.ids is None else self.ids[sentence[:, None], places], logps, alpha

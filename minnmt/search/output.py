@@ -8,6 +8,7 @@ from ..errors import UsageError, UserError
 from ..files import is_stdout
 from ..streams import PATIENCE, Copied, can_go_on, line_chunks, line_writer, resumable_writer
 from .translate import pharaoh_line, weights_record
+from .verified import Effort
 
 BATCHES_PER_CHUNK = 16  # lines read before translating: enough to sort by length, and for every thread
 LONG = 5000  # characters of a line that will take a while
@@ -29,6 +30,7 @@ class Output:
         self._check_stdout()  # now, not after all the work
         self.n_lines = 0
         self.n_listed, self.words_listed, self.candidates = 0, 0, 0.0  # sums over the lines that are not blank
+        self.effort = Effort()
 
     def _check_stdout(self):
         if self.path == "-" and sys.stdout is None:
@@ -76,6 +78,7 @@ class Output:
                 self.n_listed += 1
                 self.words_listed += translation.list_size
                 self.candidates += translation.list_size / len(translation.src_units)
+                self.effort += translation.effort or Effort()
         pairs = zip(lines, translations)
         self.write([text for line, translation in pairs for text in self._format(line, translation)])
         if self.write_alignments:
@@ -91,15 +94,41 @@ class Output:
             n_read += len(lines)
             yield lines
 
-    def list_report(self):
-        """What the lists were like, in a line; "" without any."""
+    def list_record(self):
+        """What the lists were like, and what --verify came to, as a dictionary; empty without lists."""
         if not self.translator.selector or not self.n_listed:
+            return {}
+        record = {
+            "sentences": self.n_listed, "vocabulary": len(self.model.trg.vocab),
+            "words_per_sentence": self.words_listed / self.n_listed,
+            "candidates_per_source_word": self.candidates / self.n_listed,
+        }  # fmt: skip
+        if self.translator.verify:
+            effort = self.effort
+            record["verify"] = {
+                "level": self.translator.verify, "drafted_steps": effort.drafted, "kept_steps": effort.kept,
+                "redone_steps": effort.redone, "misses": effort.misses, "words_added": effort.added,
+                "sentences_touched": effort.touched, "share_touched": effort.touched / self.n_listed,
+            }  # fmt: skip
+        return record
+
+    def list_report(self):
+        """The same as text; "" without lists."""
+        record = self.list_record()
+        if not record:
             return ""
-        mean, V = self.words_listed / self.n_listed, len(self.model.trg.vocab)
-        return (
+        mean, V = record["words_per_sentence"], record["vocabulary"]
+        lines = [
             f"lists: {mean:,.1f} words per sentence on average, {100 * mean / V:.2f} % of the vocabulary of {V:,}; "
-            f"{self.candidates / self.n_listed:.1f} candidates per source word (list size / source length)"
-        )
+            f"{record['candidates_per_source_word']:.1f} candidates per source word (list size / source length)"
+        ]
+        if found := record.get("verify"):
+            lines.append(
+                f"verify {found['level']}: {found['drafted_steps']:,} steps drafted, {found['kept_steps']:,} kept, "
+                f"{found['redone_steps']:,} redone; {found['words_added']:,} words added; "
+                f"{100 * found['share_touched']:.1f} % of the sentences touched"
+            )
+        return "\n".join(lines)
 
     def _format(self, line, translation):
         number, self.n_lines = self.n_lines, self.n_lines + 1

@@ -143,6 +143,12 @@ class Rows:
         return Rows(self.w[:n], self.scale[:n], self.bias[:n], self.levels)
 
 
+def whole_numbers(rows, ids):
+    """Rows, ids (...) -> w (...,E) of these outputs, without their scale; float32 as they are. E may be filled up."""
+    w = rows.w[ids]
+    return w if rows.levels == 0 else w.view(np.uint8).astype(np.int64) - ZERO_POINT
+
+
 def make_rows(W, b, precision):
     """W (N,E), b (N) -> Rows; float64 stays what it is with "float32"."""
     if precision == "float32":

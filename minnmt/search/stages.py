@@ -35,8 +35,9 @@ def decoder_step(word, state, sentence, source, weights, output, ending, n, desk
     """Take N hypotheses one word further and look at what could follow.
 
     word (N,3H+E), what the last word adds; State; sentence (N), ascending; Source; StepWeights; Output; ending (N),
-    which rows may only end -> s (N,H) and its products (N,3H+E), alpha (N,S), the n best places (N,n) in each row's
-    list, their log-probabilities (N,n). The desk is for the compiled step, whose results lie on it until the next.
+    which rows may only end -> s (N,H) and its products (N,3H+E), readout (N,E), alpha (N,S), the n best places (N,n) in
+    each row's list, their log-probabilities (N,n). The desk is for the compiled step, whose results lie on it until the
+    next.
     """
     s1 = gru_cell(word, state.products, state.s)  # (3)
     middle = product(s1, weights.middle)
@@ -46,7 +47,7 @@ def decoder_step(word, state, sentence, source, weights, output, ending, n, desk
     o = readout(products, word, context, s.shape[1])  # (11)
     logits = word_logits(o, sentence, output)
     places, logps = best_words(logits, output.sizes[sentence], ending, n)  # (12), (21)
-    return s, products, alpha, places, logps
+    return s, products, o, alpha, places, logps
 
 
 @compiled("decoding.gru_cell")

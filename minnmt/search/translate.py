@@ -16,14 +16,18 @@ from ..text.batches import pad
 from ..text.pipeline import word_numbers
 from ..threads import threads
 from .batch_beam import batch_beam_search
+from .batch_verified import checked_batch_search, verified_batch_search
 from .beam import SearchSettings, beam_search
 from .desks import ALONE, Team
 from .fast import FastEngine
 from .unknown import Replacer
+from .verified import Effort, checked_search, verified_search
 
 # A batch holds at most this many floats of annotations, and of listed words: with very long lines, or with very long
 # lists, it has fewer sentences.
 MEMORY_BUDGET = 64 * 1024 * 1024
+# What is made sure of: --verify NAME -> the search that is read, the search that is fast
+VERIFIED = {"all": (verified_search, verified_batch_search), "best": (checked_search, checked_batch_search)}
 LONGEST = 2000  # units of a sentence; attention takes time for every two positions, and no sentence is so long
 
 
@@ -36,6 +40,7 @@ class Translation:
     hypotheses: list
     list_size: int = 0  # words that its list had; 0 when all words were allowed
     n_cut: int = 0  # units beyond LONGEST, which were left out
+    effort: Effort | None = None  # what it took, if the list was to be verified
 
     @property
     def best(self):
@@ -60,6 +65,7 @@ class Translator:
     replacer: Replacer | None = None
     engine: FastEngine | None = None  # None: a new one, unless in reading mode
     precision: str | None = None  # of the new one: int8, float32, or None for what is faster
+    verify: str | None = None  # "all" or "best": how far a list must not matter (verified.py); needs a selector
 
     def __post_init__(self):
         if self.engine is None and not reading_mode():
@@ -105,20 +111,27 @@ class Translator:
             self._answer(answers[len(answers) // 2 :])
             return
         with np.errstate(all="ignore"):  # what goes wrong is said below
-            found = self._search(sentences, lists, team)
+            found, efforts = self._search(sentences, lists, team)
         for b, hypotheses in enumerate(found):
             if not hypotheses:
                 raise UserError(OVERFLOW)
             answer, text = answers[b], self.replacer.text if self.replacer else None
             answer.hypotheses, answer.list_size = hypotheses, len(lists[b]) if lists else 0
+            answer.effort = efforts[b]
             answer.lines = [text(h, answer.src_units) if text else model.trg.text(h.ids) for h in hypotheses]
 
     def _search(self, sentences, lists, team):
-        """B lists of source ids, B lists of target ids or None -> B lists of Hypothesis."""
+        """B lists of source ids, B lists of target ids or None -> B lists of Hypothesis, B Efforts or Nones."""
+        nobody = [None] * len(sentences)
+        params, settings = self.model.params, self.settings
+        if lists and self.verify:
+            plain, fast = VERIFIED[self.verify]
+            if self.engine:
+                return fast(sentences, self.engine, settings, lists, team)
+            return zip(*(plain(src, params, settings, ids) for src, ids in zip(sentences, lists)))
         if self.engine:
-            return batch_beam_search(sentences, self.engine, self.settings, lists, team)
-        lists = lists or [None] * len(sentences)
-        return [beam_search(src, self.model.params, self.settings, ids) for src, ids in zip(sentences, lists)]
+            return batch_beam_search(sentences, self.engine, settings, lists, team), nobody
+        return [beam_search(src, params, settings, ids) for src, ids in zip(sentences, lists or nobody)], nobody
 
 
 def translate(lines, model, settings=None, batch_size=32, n_threads=1, selector=None, **more):

@@ -23,13 +23,14 @@ def share_translator(translator, ranks, n_threads):
     given, packed = None, None
     if translator:
         given = translator.model, translator.settings, translator.batch_size, translator.selector, translator.replacer
+        given += (translator.verify,)
         packed = translator.engine and translator.engine.packed
         if packed and not translator.selector:
             _ = packed.softmax.tiles  # made when they are first needed: here, for all ranks
     given, packed = ranks.share_mapped((given, packed))
-    model, settings, batch_size, selector, replacer = given
+    model, settings, batch_size, selector, replacer, verify = given
     engine = FastEngine(None, packed=packed) if packed else None
-    return Translator(model, settings, batch_size, n_threads, selector, replacer, engine)
+    return Translator(model, settings, batch_size, n_threads, selector, replacer, engine, verify=verify)
 
 
 @contextlib.contextmanager

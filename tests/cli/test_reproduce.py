@@ -15,6 +15,7 @@ from minnmt.lab.reproduce import (
     dynamic_table,
     exhibits,
     list_tables,
+    lists_exhibit,
     paper,
 )
 from minnmt.lab.reproduce import laboratory as lab
@@ -121,9 +122,13 @@ def test_the_other_exhibits(done):
     cells = [row["cells"] for row in thresholds]
     assert cells == sorted(cells, reverse=True) and cells[0] > cells[-1]
     assert [row["lists"] for row in record(directory, "dynamic-table")["rows"]] == ["off", "batch", "epoch"]
-    origins = {row["origin"]: row for row in record(directory, "lists-table")["rows"]}
-    assert list(origins) == list(exhibits.ORIGINS)
-    assert origins["scratch"]["mass_output"]["mean"] > 0.5
+    rows = record(directory, "lists-table")["rows"]
+    levels = [row["verify"] for row in rows if "verify" in row]
+    origins = {row["origin"]: row for row in rows if "verify" not in row}
+    assert list(origins) == list(lists_exhibit.ORIGINS) and levels == list(lists_exhibit.LEVELS)
+    assert origins["scratch"]["mass_output"]["mean"] > 0.5 and rows[-1]["identical"] == rows[-1]["sentences"]
+    sizes = {origin: row["lists"]["words_per_sentence"] for origin, row in origins.items()}
+    assert sizes["neural"] <= sizes["scratch"] + 0.5 and origins["copy"]["n"] <= origins["scratch"]["n"]
     config = json.loads((directory / "models" / "batch" / "config.json").read_text())["settings"]
     assert (config["dynamic_vocab"], config["dynamic_lists"], config["align_from_epoch"]) == (100, "batch", 1)
 
@@ -134,7 +139,8 @@ def test_finished_work_is_not_done_again(done, text, monkeypatch):
 
     for module, names in (
         (lab, ("train", "word_dictionary")), (count_sources, ("learn_attention", "frozen_attention", "train_table")),
-        (comparing, ("quality",)), (list_tables, ("decoding_seconds", "unknown_share")), (exhibits, ("audited",)),
+        (comparing, ("quality",)), (list_tables, ("decoding_seconds", "unknown_share")),
+        (lists_exhibit, ("audited", "train_selection")),
         (dynamic_table, ("update_words_per_second",)), (aligner_table, ("compare",)),
         (claims_table, ("bleu_difference",)),
     ):  # fmt: skip

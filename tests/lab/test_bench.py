@@ -19,7 +19,7 @@ from minnmt.lab.timing import calls_for, interleave, number, spread
 from minnmt.nn.bf16 import has_bf16
 from minnmt.search import fast, stages
 from minnmt.search.cost import Shape, decoding_cost
-from minnmt.search.packed import pack, product
+from minnmt.search.packed import fastest_precision, pack, product
 from tests.kernels.compared import all_kernels
 
 TINY = replace(
@@ -111,6 +111,19 @@ def test_the_cost_is_what_decoding_multiplies(monkeypatch, beam, topn):
     assert decoding_cost(Shape(E, H, length, beam, n_words)).flops == 2 * (sum(counted) + elsewhere)
 
 
+def test_verified_lists_miss_and_are_made_up_for(tiny):
+    tables = measure(["verify"], n_threads=1)["verify"]
+    assert len(tables) == 2 * len({"float32", fastest_precision()})
+    for table in tables:
+        rows = {(row["list"], row["beam"]): row for row in table.records}
+        assert len(rows) == len(table.rows) == 8
+        for beam in (1, 5):
+            row = rows["top-100, verify all", beam]
+            assert row["equal"] == 1 and row["drafted"] >= row["kept"] > 0 and len(row["gain"]) == 1
+        assert rows["top-100, verify best", 1]["equal"] == 1
+    assert sum(row["misses"] for table in tables for row in table.records) > 0
+
+
 def test_lists_and_pairs():
     lists = random_lists(3, 20, 1500)
     assert [len(ids) for ids in lists] == [142] * 3 and random_lists(3, 0, 1500) is None
@@ -178,7 +191,7 @@ def test_a_plan_for_many_machines(monkeypatch):
 
 
 def test_all_sections(tiny):
-    found = measure(["growth", "kernels", "count", "train", "decode"])
+    found = measure(["growth", "kernels", "count", "train", "decode", "verify"])
     assert list(found) == ["machine", *(name for name in MEASURES if name != "mpi")]
     assert {(row["limit"], row["threads"]) for row in found["machine"][0].records} == {
         (limit, n) for limit in ("sgemm", "memory read", "int8", *["bf16"] * has_bf16()) for n in (1, 2)
@@ -202,8 +215,9 @@ def test_all_sections(tiny):
             assert {len(row) for row in table.rows} <= {len(table.headings)}
             aligned = list(format_table(table))[-len(table.rows) - 2 :]  # headings, a rule, rows
             assert len({len(line) for line in aligned}) <= 3
+    n_verify = 2 * len({"float32", fastest_precision()})
     record = bench_record([table for tables in found.values() for table in tables], {"size": "small"})
-    assert record["machine"]["numpy"] == np.__version__ and len(record["tables"]) == 11
+    assert record["machine"]["numpy"] == np.__version__ and len(record["tables"]) == 11 + n_verify
 
 
 def test_the_peer_gives_the_same_translations_and_losses(tiny):

@@ -56,6 +56,7 @@ from minnmt.nn.gru import (
     gru_step_forward,
 )
 from minnmt.nn.readout import readout_backward, readout_forward
+from minnmt.nn.selection import Selection, needed_loss, selection_backward, selection_forward
 from minnmt.nn.softmax import (
     softmax_loss_backward,
     softmax_loss_forward,
@@ -254,6 +255,23 @@ def test_context_cell(rng, params):
         lambda: (context_cell_forward(**inputs, p=p)[0] * weights).sum(),
         arrays_of(p, **inputs), arrays_of(g, s1=ds1, context=dcontext),
     )  # fmt: skip
+
+
+@checks("selection")
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_selection(rng, src_mask, weight):
+    h, W, needed = rng.standard_normal((S, B, C)), rng.standard_normal((V, E)), (rng.random((B, V)) < 0.3).astype(float)
+    p = Selection(*(rng.standard_normal(shape) for shape in ((C, E), (E,), (V,))))
+    g = zeros_like(p)
+    z, cache = selection_forward(h, src_mask, W, p)
+    dz = needed_loss(z, needed, weight)[1]
+    selection_backward(dz, cache, W, g)
+
+    def loss():
+        return needed_loss(selection_forward(h, src_mask, W, p)[0], needed, weight)[0].sum()
+
+    check_gradients(loss, arrays_of(p), arrays_of(g))
+    check_gradients(lambda: needed_loss(z, needed, weight)[0].sum(), {"z": z}, {"z": dz})
 
 
 @checks("start_state")

@@ -62,15 +62,19 @@ FORMATS = {
 }  # fmt: skip
 
 
-def export_candidates(name, path, candidates, src_vocab, trg_vocab, topn, frequent=0):
-    """Write candidates with a probability above 0 -> how many, of how many source words, how many it cannot spell."""
+def export_candidates(name, path, candidates, src_vocab, trg_vocab, topn, frequent=0, phrases=None):
+    """Write candidates with a probability above 0 -> how many, of how many source words, how many it cannot spell.
+
+    phrases: for ct2 alone, their source ids (P,3) and Candidates with a row for each.
+    """
     from ..selector import always_words
     from .words import Words
 
     candidates = candidates.select(candidates.probs > 0)
     always = len(always_words(candidates.n_trg, frequent))
     words = Words(src_vocab), Words(trg_vocab)
-    n_left_out = FORMATS[name].codec.write(path, candidates, *words, always=always, topn=topn)
+    more = {"phrases": phrases} if phrases else {}
+    n_left_out = FORMATS[name].codec.write(path, candidates, *words, always=always, topn=topn, **more)
     return candidates.n_cells - n_left_out, candidates.n_rows, n_left_out
 
 
@@ -79,6 +83,20 @@ def import_counts(name, path, src_vocab, trg_vocab):
     found, name = _scan(name, path, src_vocab, trg_vocab)
     counts = found.counts({"method": f"imported from {name}", "file": str(path)})
     return counts, found.left_out(), name
+
+
+def import_phrases(path, src_vocab, trg_vocab):
+    """The phrases of a vmap of CTranslate2 -> PhraseCounts."""
+    from ..phrases import PhraseCounts
+    from .scan import Scan
+    from .vmap import read_phrases
+    from .words import Words
+
+    found = Scan(path, Words(src_vocab), Words(trg_vocab))
+    with open_bytes(path) as file:
+        cells = read_phrases(file, found)
+    info = {"method": "imported from ct2", "file": str(path)}
+    return PhraseCounts.from_cells(*cells, len(src_vocab), len(trg_vocab), info)
 
 
 def lint(name, path, src_vocab, trg_vocab, limit=20):

@@ -6,21 +6,59 @@
 CTranslate2 does not look up the </s> that it adds to a sentence itself. Every sentence has one, so eos's candidates
 are always included: they are written on the line without a source, and read from there. (That line is always
 written: a file without any crashes CTranslate2.) It looks words up by their spelling: an unknown word finds no line,
-not even that of <unk>. Lines for phrases are passed over when read.
+not even that of <unk>.
+
+    source source source <tab> target target       of a phrase: up to three words here, any number in CTranslate2
+
+A phrase's targets are there beside those of its words. They are written if there are any, and read apart from words
+(read_phrases): an import of words passes over them.
 """
+
+from itertools import chain
+
+import numpy as np
 
 from ...errors import quoted
 from ...files import write_lines
 from ...text.vocab import EOS, UNK
+from ..phrases import NO_WORD
 from .scan import rank_weight, text_lines
 from .words import keep_writable
 
 
-def write(path, candidates, src, trg, always=2, **_):
-    """Write a map; the first `always` ids are always included -> how many candidates it cannot hold."""
+def write(path, candidates, src, trg, always=2, phrases=None, **_):
+    """Write a map; the first `always` ids are always included -> how many candidates it cannot hold.
+
+    phrases: their source ids (P,3), and Candidates with a row for each.
+    """
     candidates, n_left_out = keep_writable(candidates, src, trg)
-    write_lines(path, _lines(candidates, src, trg, always))
+    more = _phrase_lines(*phrases, src, trg) if phrases else ()
+    write_lines(path, chain(_lines(candidates, src, trg, always), more))
     return n_left_out
+
+
+def _phrase_lines(phrases, candidates, src, trg):
+    readable, writable = src.writable(), trg.writable()
+    for p, phrase in enumerate(phrases.tolist()):
+        words = [i for i in phrase if i != NO_WORD and i != EOS]  # CTranslate2's sentences have no </s> to be found
+        ids = [i for i in candidates.row(p)[0].tolist() if writable[i]]
+        if ids and len(words) == len([i for i in phrase if i != NO_WORD]) and readable[words].all():
+            yield " ".join(src.spelled[i] for i in words) + "\t" + " ".join(trg.spelled[i] for i in ids)
+
+
+def read_phrases(file, found):
+    """The lines for phrases -> phrases (P,3), target ids (P), weights (P), by phrase and by target."""
+    cells = {}
+    for number, line in text_lines(file, found.name):
+        source, _, targets = line.partition("\t")
+        words = source.split(" ")
+        ids = [found.known(number, "source", word) for word in words] if 2 <= len(words) <= 3 else [None]
+        if None not in ids:
+            phrase = (*ids, *[NO_WORD] * (3 - len(ids)))
+            cells |= {(*phrase, trg): rank_weight(i) for i, trg in enumerate(_target_ids(number, targets, found))}
+    keys = np.array(sorted(cells), np.int32).reshape(-1, 4)
+    weights = np.array([cells[tuple(key)] for key in keys.tolist()], np.float32)
+    return keys[:, :3], keys[:, 3], weights
 
 
 def _lines(candidates, src, trg, always):

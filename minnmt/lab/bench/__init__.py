@@ -19,6 +19,7 @@ from .limits import measure_limits
 from .mpi_speed import measure_mpi
 from .peer_speed import load_torch
 from .train_speed import measure_training
+from .verify_speed import measure_verifying
 from .yardstick import SIZES, Bench
 
 MEASURES = {
@@ -26,6 +27,7 @@ MEASURES = {
     "decode": measure_decoding,
     "train": measure_training,
     "count": measure_counting,
+    "verify": measure_verifying,
     "growth": measure_growth,
     "mpi": measure_mpi,
 }

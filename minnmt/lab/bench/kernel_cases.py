@@ -22,7 +22,8 @@ from ...nn.bf16 import add_bf16_product, add_bf16_rows, bf16_product, bf16_softm
 from ...nn.functions import add_rows
 from ...nn.gru import gru_gates, gru_gates_backward
 from ...nn.softmax import softmax_nll, softmax_nll_backward
-from ...search.desks import reading_desk, step_desk
+from ...search.checking import best_of_all
+from ...search.desks import check_desk, reading_desk, step_desk
 from ...search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, make_rows, product
 from ...search.stages import (
     Source,
@@ -56,6 +57,9 @@ class KernelCase(NamedTuple):
     flops: float
     nbytes: float
     precision: str = "float32"
+
+
+CHECKED = 40  # rows
 
 
 class Maker:
@@ -130,6 +134,12 @@ class Maker:
             logits = self.floats(BEAM, M)
             arguments = (logits, np.full(BEAM, M), np.zeros(BEAM, bool), BEAM)
             yield KernelCase(best_words, f"a beam of 5, {M:,} words", arguments, logits.size * (EXP + 3), logits.nbytes)
+        M, o = self.V, self.floats(CHECKED, self.E)
+        for precision, rows in self.weights(M, self.E).items():
+            output = rows.all_words(1)
+            arguments = (o, np.zeros(CHECKED, bool), output, BEAM, check_desk(CHECKED, BEAM, output))
+            flops, nbytes = 2 * CHECKED * M * self.E, size_of(rows.w) + 4 * CHECKED * M
+            yield KernelCase(best_of_all, f"{CHECKED} rows, {M:,} words", arguments, flops, nbytes, precision)
         rows, cells, B = 2000, 2 * TOPN, 16
         scores, indptr = np.abs(self.floats(rows * cells)), np.arange(rows + 1) * cells
         nbytes = size_of(scores) + 8 * (rows * TOPN + rows + 1)

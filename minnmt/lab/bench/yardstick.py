@@ -82,8 +82,8 @@ class Bench:
     def params(self):
         """The network, with the largest vocabulary that is needed."""
         size = self.size
-        needed = {"decode": size.vocabularies, "growth": size.growing_vocabularies}
-        needed.update(train=size.vocabularies[:1], mpi=size.vocabularies[:1])
+        needed = dict.fromkeys(("decode", "verify"), size.vocabularies)
+        needed.update(growth=size.growing_vocabularies, mpi=size.vocabularies[:1])
         return make_network(size, max(n for name in self.sections for n in needed.get(name, ())))
 
 

@@ -1,0 +1,166 @@
+"""lists-table: every way to choose words, at the same average list size, and what it costs to verify a list.
+
+The yardstick is the list of attention with 100 candidates per source word. Every other selector gets as many candidates
+per word, or a threshold as low, as make its lists equally long on the test text. Notebook 10.
+"""
+
+from dataclasses import asdict
+from functools import partial
+
+import numpy as np
+
+from ...align.candidates import best_candidates
+from ...align.copying import CopySelector
+from ...align.phrases import PhraseCounts, PhraseSelector
+from ...align.selector import Selector
+from ...files import make_directory
+from ...report.audit import audit, decode_both
+from ...report.coverage import ALL, BAND_NAMES, negation_words
+from ...report.scores import Difference, bleu_difference
+from ...search.neural_selector import NeuralSelector, load_selection, save_selection
+from ...search.selectors import NEURAL_FILE, PHRASES_FILE, Union
+from ...search.translate import Translator
+from ...tasks.selecting import count_phrases, train_selection
+from ...text.batches import pad
+from ..tables import Table
+from .paper import TOPN
+
+ORIGINS = {
+    "scratch": "attention (training)", "model1": "model1", "fastalign": "fastalign", "cooc": "cooc",
+    "copy": "attention + copy", "phrases": "attention + phrases", "neural": "neural", "frequent": "frequent",
+    "random": "random",
+}  # fmt: skip
+LEVELS = ("best", "all")
+KINDS = ("numbers", "capitalised, elsewhere", "negations")
+RARE = BAND_NAMES[-2:]
+NOTES = (
+    f"Lists as long, on average, as those of attention with {TOPN} candidates per source word; n is what makes them "
+    "so, or the threshold of the neural selector. Identical: outputs that are those of full decoding with beam 5. "
+    "Mass: the mean probability that listed words have at a step of the full softmax. Covered: whole words of the "
+    "references that the lists can write, all, the rarer ones (from rank 1,001 on) and by kind.",
+    "Against full: what the lists change in BLEU, with the interval of 95 % of a paired bootstrap. Seconds: decoding "
+    "the test text in batches with lists, choosing the words included, and with all words. The last rows verify the "
+    "lists of attention.",
+)
+HEADINGS = (
+    "lists from", "n", "words", "identical, %", "BLEU", "against full", "seconds", "mass kept", "covered, %", "rarer",
+    *KINDS,
+)  # fmt: skip
+
+
+def lists_table(lab, name="bpe"):
+    """-> Table."""
+    table = Table("lists-table", "Lists of the same length, by what chose their words", HEADINGS, NOTES)
+    size = mean_size(lab, name, candidates_of(lab, name, "scratch")(TOPN))
+    for origin, text in ORIGINS.items():
+        found = lab.once(f"{name}: {origin} lists of {size:.0f} words", audited, lab, name, origin, size)
+        add_row(table, origin, text, found, found["n"])
+    for level in LEVELS:
+        found = lab.once(f"{name}: scratch lists, verify {level}", audited, lab, name, "scratch", size, level)
+        add_row(table, "scratch", f"attention, verify {level}", {**found, "verify": level}, found["n"])
+    return table
+
+
+def add_row(table, origin, text, found, n):
+    bleu = next(score for score in found["scores"] if score["name"] == "BLEU")
+    rows = {row["name"]: row for row in found["coverage"]["rows"]}
+    rarer = {key: sum(rows[band][key] for band in RARE) for key in ("words", "words_covered")}
+    chosen = [rows[ALL], rarer, *(rows[kind] for kind in KINDS)]
+    table.add(
+        {"origin": origin, **found}, text, f"{n:.2g}" if n < 1 else f"{n:.0f}",
+        f"{found['lists']['words_per_sentence']:,.0f}", share(found["identical"], found["sentences"]),
+        f"{bleu['list']:.2f}", str(Difference(*found["against_full"])),
+        f"{found['seconds_list']:.2f} of {found['seconds_full']:.2f}", f"{found['mass_output']['mean']:.4f}",
+        *(f"{share(row['words_covered'], row['words'])} of {row['words']:,}" for row in chosen),
+    )  # fmt: skip
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.1f}" if whole else "-"
+
+
+def audited(lab, name, origin, size, verify=None):
+    """An audit's numbers, without its sentences."""
+    model, split, threads = lab.model(name), lab.split(name, "test"), lab.settings.threads
+    n, selector = matched(lab, name, origin, size)
+    full = Translator(model, n_threads=threads, precision="float32")
+    listed = Translator(model, n_threads=threads, selector=selector, engine=full.engine, verify=verify)
+    decodings = decode_both(split.src, (full, listed))
+    found = asdict(audit(split, decodings, model, selector, None, negation_words(), threads))
+    lines = ([t.best for t in side] for side in (decodings.listed, decodings.full))
+    found |= {"n": n, "against_full": bleu_difference(*lines, split.trg)}
+    return {key: value for key, value in found.items() if key not in ("divergences", "summary")}
+
+
+# Lists of a given length
+
+
+def matched(lab, name, origin, size):
+    """-> n, or the threshold, and the selector whose lists have `size` words on average, or nearly so."""
+    make = candidates_of(lab, name, origin)
+    if origin == "neural":
+        low, high = -20.0, 20.0  # log-odds
+        for _ in range(18):
+            middle = (low + high) / 2
+            longer = mean_size(lab, name, make(1 / (1 + np.exp(-middle)))) > size
+            low, high = (middle, high) if longer else (low, middle)
+        threshold = float(1 / (1 + np.exp(-high - 0.001)))  # above the word it stopped at, however that is rounded
+        return threshold, make(threshold)
+    low, high = 1, len(lab.model(name).trg.vocab)
+    while low < high:
+        middle = (low + high) // 2
+        if mean_size(lab, name, make(middle)) < size - 0.5:
+            low = middle + 1
+        else:
+            high = middle
+    return low, make(low)
+
+
+def mean_size(lab, name, selector):
+    """Words of a list, the mean of the test sentences."""
+    sentences = [ids for line in lab.split(name, "test").src if (ids := lab.model(name).src.ids(line))]
+    batches = (sentences[i : i + 64] for i in range(0, len(sentences), 64))
+    return float(np.mean([len(ids) for batch in batches for ids in selector.lists(*pad(batch))]))
+
+
+def candidates_of(lab, name, origin):
+    """A function of n, or of a threshold, that makes the selector."""
+    model = lab.model(name)
+    if origin in ("frequent", "random"):
+        return partial(lab.selector, name, origin)
+    if origin == "neural":
+        layer = selection_layer(lab, name)
+        return lambda threshold: NeuralSelector(model.params, layer, threshold)
+    counts = lab.counts(name, "scratch" if origin in ("copy", "phrases") else origin)
+    if origin == "copy":
+        copied = CopySelector(model.src, model.trg)
+        return lambda n: Union([Selector(best_candidates(counts, n)), copied])
+    if origin == "phrases":
+        return partial(with_phrases, phrase_counts(lab, name), counts)
+    return lambda n: Selector(best_candidates(counts, n))
+
+
+def with_phrases(phrases, counts, n):
+    words = best_candidates(counts, n)
+    return Union([Selector(words), PhraseSelector(phrases, words)])
+
+
+def phrase_counts(lab, name):
+    """Of the model's training text; counted once."""
+    model, path = lab.model(name), lab.own_directory(name) / PHRASES_FILE
+    if not path.exists():
+        lab.status.line(f"counting: phrases, for the model {name}")
+        make_directory(lab.own_directory(name))
+        count_phrases(model, lab.split(name, "train"), lab.variant(name), lab.status).save(path)
+    return PhraseCounts.load(path, len(model.src.vocab), len(model.trg.vocab))
+
+
+def selection_layer(lab, name):
+    """The neural selector's, trained once."""
+    model, path = lab.model(name), lab.own_directory(name) / NEURAL_FILE
+    if not path.exists():
+        lab.status.line(f"training the neural selector of the model {name}")
+        make_directory(lab.own_directory(name))
+        layer, losses = train_selection(model, lab.split(name, "train"), lab.variant(name), lab.status)
+        save_selection(path, layer, {"method": "neural", "losses": losses})
+    return load_selection(path, model.params)

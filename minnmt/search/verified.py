@@ -1,0 +1,178 @@
+"""Lists that lose nothing, for one sentence, in the plainest form: what batch_verified.py is compared with.
+
+`verified_search` finds what beam.py finds with all words, but most of its work is done with a list. It drafts some
+steps of the search with the list, and keeps the readout of every step. Then it multiplies all these readouts with the
+whole output layer, in one product: its weights are read once for many steps. Now the true probabilities of all words
+are known wherever the draft has been, and the search is replayed with them, until it comes to a hypothesis that was not
+drafted. From there it drafts again, with the word that was missing in the list. No draft is lost altogether: its
+first step is always where the true search is.
+
+`checked_search` is cheaper and promises less. It searches with the list, and ranks the translations that have ended by
+their scores with all words. If at some step of the three best a word outside the list was nearly as probable as the
+word chosen (0.3 times), such words join the list, and it searches again. Without a beam that is full search; with one
+it is not, for what left the beam on the way is not looked at.
+
+Left out: batches and speed (batch_verified.py). Notebook 10 drafts by hand.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.network import encode, next_readout
+from ..nn.list_softmax import gather_lists, list_log_softmax
+from ..nn.softmax import log_softmax
+from ..text.batches import pad
+from .beam import Beginning, allowed, best_extensions, best_places, could_win, ended_hypotheses, finished, last_word
+
+WORTH, FIRST_MISS = 3.0, 40.0  # see draft_length
+RIVALS, LEAST_SHARE = 3, 0.3  # of checked_search: translations that are checked, words that are missed
+MOST_BETTER = 16  # words that are looked at in a step
+
+
+@dataclass
+class Effort:
+    """What it took, in steps of a search: a step takes all hypotheses of a beam one word further."""
+
+    sentences: int = 0
+    drafted: int = 0  # steps with a list
+    kept: int = 0  # of these, the steps that are part of the search in the end
+    misses: int = 0  # how often the list led the search astray
+    added: int = 0  # words
+    touched: int = 0  # sentences with a miss
+
+    @property
+    def redone(self):
+        return self.drafted - self.kept
+
+    def add_search(self, n_steps, n_missing):
+        """A whole search of so many steps, after which so many words were missing; 0: it stays."""
+        self.drafted += n_steps
+        self.added += n_missing
+        if n_missing:
+            self.misses, self.touched = self.misses + 1, 1
+        else:
+            self.kept = n_steps
+
+    def __add__(self, other):
+        return Effort(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
+
+
+def draft_length(kept, misses, beam):
+    """So many steps are drafted next, after `kept` steps of the sentence with so many misses.
+
+    A check reads the output layer, which takes about as long as WORTH / 2 steps with what is multiplied for them, and a
+    miss spoils half a draft: with q misses a step, drafts of n steps cost WORTH / 2n + q n / 2 steps more per step,
+    which is least for n = sqrt(WORTH / q). Before anything is known of a sentence, one miss in FIRST_MISS / beam steps
+    is expected.
+    """
+    q = (misses + 1.0) / (kept + FIRST_MISS / beam)
+    return np.ceil(np.sqrt(WORTH / q)).astype(int)
+
+
+def verified_search(src, params, settings, ids):
+    """src: ids without eos; ids: its list, ascending and with eos -> what beam_search finds with all words; Effort."""
+    s0, memory, _ = encode(*pad([src]), params)
+    longest, effort = settings.longest(src), Effort(sentences=1)
+    live, ended = [Beginning([], 0.0, s0, [])], []
+    while could_win(live, ended, longest, settings):
+        drafter = Drafter(memory, params, settings, longest, ids)
+        n_drafted = drafter.draft(live, ended, draft_length(effort.kept, effort.misses, settings.beam))
+        effort.drafted += n_drafted
+        n_kept, live = replay(live, ended, drafter)
+        effort.kept += n_kept
+        effort.misses += n_kept < n_drafted and could_win(live, ended, longest, settings)
+        missing = np.setdiff1d([h.ids[-1] for h in live], ids)
+        ids, effort.added = np.union1d(ids, missing).astype(int), effort.added + len(missing)
+    effort.touched = int(effort.misses > 0)
+    found = sorted((finished(h, settings) for h in ended), key=lambda h: -h.score)
+    return found[: settings.n_best], effort
+
+
+class Drafter:
+    """Takes steps with a list, and knows afterwards what all words would have said there."""
+
+    def __init__(self, memory, params, settings, longest, ids):
+        self.memory, self.params, self.settings, self.longest = memory, params, settings, longest
+        self.words = gather_lists([ids], params.softmax)
+        self.steps = {}  # the words before -> state (1,H), readout (1,E), attention (S)
+        self.logps = {}  # the words before -> log-probabilities (V) of all words
+
+    def draft(self, live, ended, length):
+        """Beam search with the list, at most so many steps of it -> how many."""
+        n, ended = 0, list(ended)
+        while n < length and could_win(live, ended, self.longest, self.settings):
+            best = best_extensions(live, [self.listed(h) for h in live], self.words, self.settings.beam - len(ended))
+            ended += [h for h in best if h.ended]
+            live = [h for h in best if not h.ended]
+            n += 1
+        o = np.concatenate([o for _, o, _ in self.steps.values()])
+        self.logps = dict(zip(self.steps, log_softmax(o, self.params.softmax)))  # (12), in one product
+        return n
+
+    def listed(self, h):
+        """One step of a draft -> the next state, log-probabilities (K) over the list, attention."""
+        s, o, alpha = next_readout(last_word(h, self.params), h.s, self.memory, self.params)
+        self.steps[tuple(h.ids)] = s, o, alpha[:, 0]
+        return s, allowed(h, list_log_softmax(o, self.words)[0], self.longest), alpha[:, 0]  # (21)
+
+    def true(self, h):
+        """The same step -> the next state, log-probabilities (V) of all words, attention."""
+        s, _, alpha = self.steps[tuple(h.ids)]
+        return s, allowed(h, self.logps[tuple(h.ids)], self.longest), alpha
+
+
+def replay(live, ended, drafter):
+    """The search with all words, as far as it was drafted -> the number of its steps, live; adds to ended."""
+    n, settings = 0, drafter.settings
+    while could_win(live, ended, drafter.longest, settings) and all(tuple(h.ids) in drafter.steps for h in live):
+        best = best_extensions(live, [drafter.true(h) for h in live], None, settings.beam - len(ended))
+        ended += [h for h in best if h.ended]
+        live = [h for h in best if not h.ended]
+        n += 1
+    return n, live
+
+
+# Only the translations that were found
+
+
+def checked_search(src, params, settings, ids):
+    """src: ids without eos; ids: its list, ascending and with eos -> translations, best first; Effort.
+
+    Scores are those of all words.
+    """
+    effort = Effort(sentences=1)
+    while True:
+        ended = ended_hypotheses(src, params, settings, ids)
+        checked = sorted((check(src, h, params, settings) for h in ended), key=lambda found: -found[0].score)
+        better = [np.zeros(0, int), *(words for _, words in checked[: n_checked(settings)])]
+        missing = np.setdiff1d(np.concatenate(better), ids)
+        found = [h for h, _ in checked[: settings.n_best]]
+        effort.add_search(len(found[0].ids) + 1 if found else 0, len(missing))
+        if not len(missing):
+            return found, effort
+        ids = np.union1d(ids, missing)
+
+
+def check(src, h, params, settings):
+    """A translation that has ended -> the same with its score from all words; words that might have been chosen."""
+    s, memory, _ = encode(*pad([src]), params)
+    logp, better = 0.0, [np.zeros(0, int)]
+    for t, word in enumerate(h.ids):
+        before = Beginning(h.ids[:t], logp, s, [])
+        s, o, _ = next_readout(last_word(before, params), s, memory, params)
+        logps = allowed(before, log_softmax(o, params.softmax)[0], settings.longest(src))
+        best = best_places(logps, MOST_BETTER)
+        better.append(best[logps[best] > logps[word] + np.log(least_share(settings))])
+        logp += float(logps[word])
+    return finished(Beginning(h.ids, logp, s, h.alphas), settings), np.concatenate(better)
+
+
+def n_checked(settings):
+    """So many translations must not lack a word."""
+    return max(RIVALS, settings.n_best)
+
+
+def least_share(settings):
+    """A word is missed that was so many times as probable as the word chosen; without rivals, only a better one."""
+    return LEAST_SHARE if settings.beam > 1 else 1.0

@@ -1,0 +1,80 @@
+"""Making what selectors need: counts of phrases, and the layer of the neural selector, from a model and its text."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..align.phrases import PhraseAccumulator
+from ..errors import OVERFLOW, UserError
+from ..model.parameters import zeros_like
+from ..nn.selection import Selection, needed_loss, selection_backward, selection_forward
+from ..search.neural_selector import annotations
+from ..text.batches import make_batch
+from ..text.parallel import encode_pairs
+from ..text.vocab import EOS
+from ..train.adam import Adam
+from ..train.attention_pass import frozen_counts
+from ..train.loop import seeded_order
+
+LEARNING_RATE = 0.002
+EPOCHS = 3
+BATCH = 16  # sentences: the scores of all words at all their positions are in memory, one sentence at a time
+WEIGHT = 5.0  # of a word that is needed
+
+
+def count_phrases(model, split, settings, status):
+    """One pass over the text, forward only -> PhraseCounts."""
+    src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
+    phrases = PhraseAccumulator(len(model.src.vocab), len(model.trg.vocab))
+    try:
+        frozen_counts(model.params, src, trg, settings, [phrases], status)
+    finally:
+        status.clear()
+    return phrases.counts({"method": "attention of phrases", "threshold": phrases.threshold, "pairs": len(src)})
+
+
+def train_selection(model, split, settings, status, epochs=EPOCHS):
+    """Train the layer on the text, the model as it is -> Selection, the loss of each epoch."""
+    src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
+    params = model.params
+    layer = first_selection(params, trg, np.random.default_rng(settings.seed))
+    adam, losses = Adam.for_parameters(layer), []
+    for epoch in range(1, epochs + 1):
+        order = list(seeded_order(src, trg, replace(settings, batch_size=BATCH), epoch))
+        status.start_epoch(epoch, epochs, len(order))
+        total = 0.0
+        for chosen in order:
+            batch = make_batch([src[i] for i in chosen], [trg[i] for i in chosen])
+            loss, grads = selection_gradient(batch, params, layer)
+            if not np.isfinite(loss):
+                raise UserError(OVERFLOW)
+            adam.update(layer, grads, LEARNING_RATE / (1 + len(losses)))
+            total += loss
+            status.update(loss, len(chosen))
+        losses.append(total / len(src))
+        status.clear()
+        status.line(f"epoch {epoch}: loss {losses[-1]:.2f} per sentence")
+    return layer, losses
+
+
+def first_selection(params, trg, rng):
+    """A Selection that begins with how many sentences a word is in."""
+    (V, E), C = params.softmax.W.shape, len(params.attention.v)
+    n_with = np.bincount(np.concatenate([np.unique([*ids, EOS]) for ids in trg]).astype(int), minlength=V)
+    share = (n_with + 0.5) / (len(trg) + 1)
+    limit = np.sqrt(6 / (C + E))
+    P = rng.uniform(-limit, limit, (C, E)).astype(np.float32)
+    return Selection(P, np.zeros(E, np.float32), np.log(share / (1 - share)).astype(np.float32))
+
+
+def selection_gradient(batch, params, layer):
+    """A Batch -> the loss, summed over its sentences; the gradient of its mean, a Selection."""
+    h = annotations(batch.src_ids, batch.src_mask, params)
+    z, cache = selection_forward(h, batch.src_mask, params.softmax.W, layer)
+    needed = np.zeros_like(z)
+    for b in range(len(z)):
+        needed[b, batch.trg_ids[batch.trg_mask[:, b] > 0, b]] = 1
+    loss, dz = needed_loss(z, needed, WEIGHT)
+    grads = zeros_like(layer)
+    selection_backward(dz / np.float32(len(z)), cache, params.softmax.W, grads)
+    return float(loss.sum()), grads

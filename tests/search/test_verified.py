@@ -1,0 +1,220 @@
+"""Verified lists: the search that is read against full search, the fast one to the last bit, and what it took."""
+
+import json
+
+import numpy as np
+import pytest
+
+from minnmt.align.candidates import random_candidates
+from minnmt.align.selector import Selector
+from minnmt.compiled import reading, reading_mode
+from minnmt.search import fast
+from minnmt.search.batch_beam import Beams, batch_beam_search
+from minnmt.search.batch_verified import checked_batch_search, verified_batch_search
+from minnmt.search.beam import SearchSettings, beam_search
+from minnmt.search.desks import Team
+from minnmt.search.fast import FastEngine
+from minnmt.search.packed import PRECISIONS
+from minnmt.search.translate import VERIFIED, Translator
+from minnmt.search.verified import Effort, checked_search, draft_length, verified_search
+from minnmt.text.vocab import EOS
+from tests.conftest import run_cli
+from tests.search.conftest import WORDS
+from tests.search.test_lists import LINES, V, draw_lists, draw_sentences, sharp
+
+BEAMS = [(1, 1), (2, 2), (5, 3), (12, 12)]
+with_kernels = pytest.mark.skipif(reading_mode(), reason="nothing is compiled")
+
+
+def plain(found):
+    return [(h.ids, h.score, h.logp) for h in found]
+
+
+def assert_close(found, expected, tolerance=1e-9):
+    assert [h.ids for h in found] == [h.ids for h in expected]
+    np.testing.assert_allclose([h.score for h in found], [h.score for h in expected], atol=tolerance)
+
+
+# all: what full search finds
+
+
+@pytest.mark.parametrize("beam, n_best", BEAMS)
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_verified_search_is_full_search(rng, beam, n_best, penalty):
+    params, total = sharp(rng, np.float64), Effort()
+    settings = SearchSettings(beam, penalty, max_length=12, n_best=n_best, keep_attention=True)
+    for src, ids in zip(draw_sentences(rng, 1, 2, 14, 3, 3, 7), draw_lists(rng, 6)):
+        full = beam_search(src, params, settings)
+        found, effort = verified_search(src, params, settings, ids)
+        assert_close(found, full)
+        for ours, theirs in zip(found, full):
+            np.testing.assert_allclose(ours.alpha, theirs.alpha, atol=1e-9)
+        total += effort
+    assert total.misses > 5 and total.added > 5 and total.touched > 3  # or nothing was seen here
+    assert total.sentences == 6 and total.redone == total.drafted - total.kept > 0
+
+
+@with_kernels
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("beam, n_best", BEAMS)
+def test_the_fast_one_is_full_search_to_the_last_bit_in_any_batch(rng, beam, n_best, precision):
+    params, sentences, lists = sharp(rng), draw_sentences(rng, 1, 2, 30, 3, 3, 11, 1), draw_lists(rng, 7)
+    settings = SearchSettings(beam=beam, n_best=n_best, max_length=15, keep_attention=True)
+    engine = FastEngine(params, precision)
+    full = batch_beam_search(sentences, engine, settings)
+    together, efforts = verified_batch_search(sentences, engine, settings, lists)
+    assert sum(effort.misses for effort in efforts) > 5
+    for size in (1, 3):
+        for i in range(0, 7, size):
+            part = slice(i, i + size)
+            found, again = verified_batch_search(sentences[part], engine, settings, lists[part])
+            assert [plain(one) for one in found] == [plain(one) for one in full[part]]
+            assert again == efforts[part]  # not even the work depends on the others
+    for one, other in zip(together, full):
+        assert plain(one) == plain(other)
+        assert all((ours.alpha == theirs.alpha).all() for ours, theirs in zip(one, other))
+
+
+@pytest.mark.parametrize("beam, n_best", BEAMS)
+def test_both_do_the_same_work(rng, beam, n_best):
+    params, sentences, lists = sharp(rng, np.float64), draw_sentences(rng, 4, 9, 2), draw_lists(rng, 3)
+    settings = SearchSettings(beam=beam, n_best=n_best, max_length=9)
+    for plain_one, fast_one in VERIFIED.values():
+        found, efforts = fast_one(sentences, FastEngine(params, "float32"), settings, lists)
+        for src, ids, one, effort in zip(sentences, lists, found, efforts):
+            expected, same_effort = plain_one(src, params, settings, ids)
+            assert_close(one, expected)
+            assert effort == same_effort
+
+
+@with_kernels
+def test_a_team_verifies_what_one_thread_verifies(rng, monkeypatch):
+    monkeypatch.setattr(fast, "WORTH_HELP", 0)
+    params = sharp(rng, trg_words=4200, factor=1.0)
+    sentences, settings = draw_sentences(rng, 3, 6), SearchSettings(beam=4, n_best=4, max_length=9)
+    lists = draw_lists(rng, 2, most=300, trg_words=4200)
+    for precision in PRECISIONS:
+        engine = FastEngine(params, precision)
+        full = [plain(one) for one in batch_beam_search(sentences, engine, settings)]
+        checked = [plain(one) for one in checked_batch_search(sentences, engine, settings, lists)[0]]
+        for _ in range(5):
+            assert [plain(o) for o in verified_batch_search(sentences, engine, settings, lists, Team(3))[0]] == full
+            assert [plain(o) for o in checked_batch_search(sentences, engine, settings, lists, Team(3))[0]] == checked
+
+
+def test_a_list_of_all_words_is_never_wrong(rng):
+    params, settings = sharp(rng), SearchSettings(beam=3, max_length=20)
+    (found,), (effort,) = verified_batch_search([[3, 4, 5]], FastEngine(params, "float32"), settings, [np.arange(V)])
+    assert effort.misses == effort.added == effort.touched == effort.redone == 0
+    assert effort.kept >= len(found[0].ids) + 1
+
+
+def test_a_list_of_eos_alone_still_gives_full_search(rng):
+    params, settings = sharp(rng, np.float64), SearchSettings(beam=4, n_best=4, max_length=8)
+    found, effort = verified_search([3, 4, 5], params, settings, np.array([EOS]))
+    assert_close(found, beam_search([3, 4, 5], params, settings))
+    assert effort.added > 3
+
+
+def test_drafts_grow_without_misses_and_shrink_with_them():
+    assert draft_length(0, 0, 1) == 11 > draft_length(0, 0, 5) == 5 > draft_length(0, 0, 12)
+    assert draft_length(40, 0, 5) > draft_length(8, 0, 5) > draft_length(8, 1, 5) > draft_length(8, 4, 5) >= 2
+    np.testing.assert_array_equal(draft_length(np.array([0, 40]), np.array([0, 0]), 1), [11, draft_length(40, 0, 1)])
+
+
+def test_sentences_have_their_own_clocks(rng):
+    """A sentence that stands still is not changed by the steps of the others."""
+    beams = Beams([[2], [3], [4]], SearchSettings(beam=2))
+    words, logps = np.array([[5, 6]] * 3), np.array([[-1.0, -2.0]] * 3)
+    assert beams.advance(words, logps).tolist() == [0, 0, 1, 1, 2, 2]
+    came_from = beams.advance(words[[0, 0, 1, 1]], logps[[0, 0, 1, 1]], rows=np.array([0, 1, 4, 5]))
+    assert came_from.tolist() == [0, 0, 2, 3, 4, 4] and beams.time.tolist() == [2, 1, 2]
+    assert beams.live.logps.tolist() == [-2, -3, -1, -2, -2, -3]
+
+
+# best: the translations that were found
+
+
+def test_without_a_beam_checked_search_is_full_search(rng):
+    params, settings = sharp(rng, np.float64), SearchSettings(beam=1, max_length=12)
+    for src, ids in zip(draw_sentences(rng, 1, 2, 14, 3, 3, 7), draw_lists(rng, 6)):
+        found, effort = checked_search(src, params, settings, ids)
+        assert_close(found, beam_search(src, params, settings))
+        assert effort.drafted >= effort.kept == len(found[0].ids) + 1
+
+
+def test_scores_of_checked_search_are_those_of_all_words(rng):
+    params, sentences = sharp(rng, np.float64), draw_sentences(rng, 3, 6)
+    settings = SearchSettings(beam=3, n_best=3, max_length=6)
+    everything = SearchSettings(beam=400, n_best=400, max_length=6)
+    both, _ = checked_batch_search(sentences, FastEngine(params, "float32"), settings, draw_lists(rng, 2))
+    for found, src in zip(both, sentences):
+        of = {tuple(h.ids): h.score for h in beam_search(src, params, everything)}
+        known = [(h.score, of[tuple(h.ids)]) for h in found if tuple(h.ids) in of]
+        assert known
+        np.testing.assert_allclose(*zip(*known), atol=1e-9)
+
+
+@with_kernels
+def test_a_preview_in_8_bits_finds_the_same_words(rng, monkeypatch):
+    params = sharp(rng)
+    sentences, lists = draw_sentences(rng, 4, 9, 2, 7), draw_lists(rng, 4)
+    settings = SearchSettings(beam=1, max_length=9)
+    monkeypatch.setattr(fast, "fastest_precision", lambda: "int8")
+    engine = FastEngine(params, "float32")
+    assert engine.preview is not None and FastEngine(params, "int8").preview is None
+    found, _ = checked_batch_search(sentences, engine, settings, lists)
+    full = batch_beam_search(sentences, engine, settings)
+    assert [one[0].ids for one in found] == [one[0].ids for one in full]
+    np.testing.assert_allclose([o[0].score for o in found], [o[0].score for o in full], atol=0.2)
+
+
+# From lines to lines
+
+
+@pytest.mark.parametrize("mode", ["plain", "fast"])
+@pytest.mark.parametrize("batch_size, n_threads", [(1, 1), (3, 2), (32, 1)])
+def test_lines_are_those_of_all_words(model, mode, batch_size, n_threads):
+    selector = Selector(random_candidates(len(WORDS), len(WORDS), 1, seed=3))
+    settings = SearchSettings(beam=4, n_best=2)
+
+    def translated(**more):
+        return Translator(model, settings, batch_size, n_threads, precision="float32", **more).translate(LINES)
+
+    with reading() if mode == "plain" else pytest.MonkeyPatch.context():
+        full, listed = translated(), translated(selector=selector)
+        verified = translated(selector=selector, verify="all")
+    assert [t.lines for t in verified] == [t.lines for t in full] != [t.lines for t in listed]
+    assert [t.effort is None for t in verified] == [not t.src_units for t in full]
+    assert all(t.effort is None for t in listed)
+
+
+def test_the_command(tiny_run, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("eins zwei blau.\nrot Haus vier.\n\nHund Hund drei.\n")
+    options = ["decode", "-m", tiny_run, "-i", text, "--engine", "float32"]
+    full = run_cli(*options)
+    for level in ("all", "best"):
+        path = tmp_path / f"{level}.json"
+        found = run_cli(*options, "--topn", 2, "--verify", level, "--json", path)
+        assert found.code == 0 and f"verify {level}: " in found.err and "steps drafted" in found.err
+        assert level == "best" or found.out == full.out
+        record = json.loads(path.read_text())
+        assert record["sentences"] == 3 and record["verify"]["level"] == level
+        assert record["verify"]["drafted_steps"] >= record["verify"]["kept_steps"] > 0
+    plain = run_cli("decode", "-m", tiny_run, "-i", text, "--engine", "plain", "--topn", 2, "--verify", "all")
+    assert plain.code == 0 and plain.out == full.out
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--verify", "all"], "--verify goes with --topn N"),
+        (["--json", "x.json"], "--json goes with --topn N"),
+        (["--topn", 5, "--verify", "some"], "'some'"),
+        (["--topn", 5, "--verify", "all", "--reference", "x"], "--verify"),
+    ],
+)
+def test_what_is_refused(tiny_run, options, message):
+    result = run_cli("decode", "-m", tiny_run, *options)
+    assert result.code == 2 and message in result.err
