@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import ArrayFile, as_json_array, save_arrays
 from ..errors import UserError
+from ..ranks import ALONE
 from .candidates import best_candidates
 from .counts import LARGEST, MOST_WEIGHT, Counts
 from .selector import always_words
@@ -46,15 +47,19 @@ class PhraseAccumulator:
         self.n_src, self.n_trg, self.threshold = n_src, n_trg, threshold
         self.links, self.n, self.sum = [], 0, None
 
-    def add_attention(self, alphas, batch):
-        """alphas (T,S,B), a Batch."""
-        for length in LENGTHS:
-            if alphas.shape[1] >= length:
-                phrases, trg, weights = phrase_links(alphas, batch, length, self.threshold)
-                self.links.append((phrases, trg, weights, np.ones(len(trg), np.int32)))
-                self.n += len(trg)
-        if self.n >= WAITING:
-            self._add_up()
+    def add_all(self, attention, ranks=ALONE):
+        """Many (alphas (T,S,B), Batch); of several ranks, in their order, into the first one's counts."""
+        for found in ranks.to_first([self.links_of(*each) for each in attention]):
+            self.links += found
+            self.n += sum(len(trg) for _, trg, *_ in found)
+            if self.n >= WAITING:
+                self._add_up()
+
+    def links_of(self, alphas, batch):
+        """alphas (T,S,B), a Batch -> [(phrases, target ids, weights, times)] for each length of phrases."""
+        lengths = [length for length in LENGTHS if alphas.shape[1] >= length]
+        found = [phrase_links(alphas, batch, length, self.threshold) for length in lengths]
+        return [(*links, np.ones(len(links[1]), np.int32)) for links in found]
 
     def _add_up(self):
         """Links of the same phrase and word become one."""
