@@ -45,7 +45,7 @@ def test_counts_are_those_of_a_loop(rng, monkeypatch, waiting):
     batches = [draw(rng) for _ in range(6)]
     accumulator = PhraseAccumulator(N_SRC, N_TRG, 0.5)
     for alphas, batch in batches:
-        accumulator.add_attention(alphas, batch)
+        accumulator.add_all([(alphas, batch)])
     counts = accumulator.counts({"method": "test"})
     expected = {key: weight for key, (weight, times) in counted(batches, 0.5).items() if times >= 2}
     assert len(expected) > 20
