@@ -73,8 +73,8 @@ def measure_size(bench, size):
         peer = Peer(pairs, choices, params) if bench.torch else None  # only now, for the peaks are minnmt's
         if peer:
             cases.update(peer.warm_cases())
-        # in training an update follows one of its kind, and finds its memory as that one left it
-        found = interleave(cases, bench.n_repeats(REPEATS), SIDES_APART if peer else 0.0, warm_up=False, before=1)
+        # in training an update follows many of its kind, and finds its memory as they left it
+        found = interleave(cases, bench.n_repeats(REPEATS), SIDES_APART if peer else 0.0, warm_up=False, before=3)
     return training_table(bench, size, pairs, choices, peaks, found, peer)
 
 
