@@ -45,7 +45,7 @@ def lesson_model():
 
 
 def lesson_settings():
-    """The defaults, counting attention from the first epoch on; with MINNMT_FAST=1 a small part of the corpus."""
+    """The default network, attention counted from the first epoch on; with MINNMT_FAST=1 a small part of the corpus."""
     if not FAST:
         return Settings(align_from_epoch=1, epochs=5, precision="float32")  # what the lessons' numbers are of
     corpus = RUNS / "lesson-fast-corpus"
