@@ -73,13 +73,13 @@ def end_all(what, remedy):
     """Say what has happened, and have mpiexec end all ranks."""
     with contextlib.suppress(OSError):
         os.write(2, f"error: {what}: all ranks end. {remedy}\n".encode())
-    time.sleep(GRACE / 3)  # mpiexec passes it on, if it is given the time
     abort(1)
     os._exit(1)
 
 
 def abort(code):
     """Have mpiexec end all ranks, this one too, and return the code; if it is not MPICH's, nothing happens."""
+    time.sleep(GRACE)  # mpiexec passes on what was said, if it is given the time
     with contextlib.suppress(KeyError, ValueError, OSError):
         os.write(int(os.environ["PMI_FD"]), b"cmd=abort exitcode=%d\n" % code)  # the language of MPICH's mpiexec, PMI 1
         time.sleep(GRACE)

@@ -107,6 +107,7 @@ def test_an_interruption_that_became_another_error_is_still_one(monkeypatch, cap
             raise SystemError("returned a result with an exception set")  # noqa: B904 as Numba has it
 
     monkeypatch.setattr(cli.cli, "main", swallow)
+    monkeypatch.setattr(sys, "argv", ["cli.py"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 130 and "interrupted" in capsys.readouterr().err
