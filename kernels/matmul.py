@@ -2,8 +2,8 @@
 
 One side of a product is packed in tiles of 32 outputs, as in products.py; of the other, pairs lie along a row. Two
 bfloat16 that are multiplied together are one uint32. Eight rows meet a tile: sixteen totals in registers, enough that
-none waits for the one before. The plain functions are in minnmt/nn/functions.py and minnmt/nn/softmax.py. Notebook 08
-teaches the tiles.
+none waits for the one before. The plain functions are in minnmt/nn/bf16.py. Notebook 08 teaches the
+tiles.
 """
 
 import numpy as np

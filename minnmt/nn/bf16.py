@@ -112,6 +112,7 @@ class PackedWeights:
 
 def product(a, b):
     """a (M,K), b (K,N), perhaps a weight -> (M,N)."""
+    assert a.shape[1] == len(b), (a.shape, b.shape)  # kernels do not look
     return bf16_product(np.ascontiguousarray(a), weights.tiles(b), b.shape[1])
 
 

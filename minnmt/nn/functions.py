@@ -48,9 +48,10 @@ def product(x, W):
 def add_product(total, a, b):
     """total (M,N) += a^T b for a (R,M), b (R,N): how a weight's gradient is added up over R rows."""
     if in_bf16(a):
+        assert len(a) == len(b) and total.shape == (a.shape[1], b.shape[1]), (total.shape, a.shape, b.shape)
         bf16.add_bf16_product(total, np.ascontiguousarray(a), np.ascontiguousarray(b))
         return
-    n_rows = max(1, BLOCK // total.shape[1])  # so that the product is still in the cache when it is added
+    n_rows = max(1, BLOCK // max(1, total.shape[1]))  # so that the product is still in the cache when it is added
     for start in range(0, len(total), n_rows):
         total[start : start + n_rows] += a[:, start : start + n_rows].T @ b
 

@@ -35,7 +35,7 @@ def run_training(run, status, limits):
     finally:
         status.clear()  # an error's sentence should not stand behind a progress bar
     complete = finished(run.settings, run.progress)
-    if limits.stop and not complete:
+    if end == "interrupted" and not complete:  # on this rank or another
         status.line(f"interrupted after update {run.progress.n_updates}; the state is saved. Continue with: {resume}")
         return 130
     status.line(f"training ended: {end}")

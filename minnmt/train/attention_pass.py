@@ -52,7 +52,7 @@ def frozen_counts(params, src, trg, settings, accumulators, status, ranks=ALONE)
             raise UserError(OVERFLOW)
         return alphas, batch
 
-    window = AHEAD * settings.threads * ranks.size
+    window = AHEAD * ranks.share(settings.threads) * ranks.size  # the first one's threads: all cut alike
     with threads(settings.threads) as map:
         for start in range(0, len(batches), window):
             some = batches[start : start + window]
