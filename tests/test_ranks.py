@@ -191,8 +191,8 @@ def test_ranks_translate_what_one_process_does(untouched, lines, tmp_path):
 
 def rank_processes(process):
     """The process numbers of the ranks of an mpiexec: those who were started by a guard."""
-    found = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout.splitlines()[1:]
-    rows = [line.split(None, 2) for line in found]
+    found = subprocess.run(["ps", "-ww", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
+    rows = [line.split(None, 2) for line in found.splitlines()[1:]]
     below = {process.pid}
     for _ in rows:  # a child may have a lower number than its parent
         below |= {int(pid) for pid, parent, _ in rows if int(parent) in below}
