@@ -57,7 +57,8 @@ def lesson_settings():
             paths[prefix + side] = str(corpus / f"{name}.{side}")
             write_lines(paths[prefix + side], lines[:n])
     return Settings(
-        **paths, bpe=500, embedding=48, hidden=64, epochs=4, learning_rate=0.005, align_from_epoch=1, threads=1
+        **paths, bpe=500, embedding=48, hidden=64, epochs=4, learning_rate=0.005, align_from_epoch=1, threads=1,
+        precision="float32",
     )
 
 

@@ -127,7 +127,7 @@ KEPT = threading.local()
 def kept_floats(*shape):
     """The same in memory that the thread keeps: new pages would take longer than what is written there."""
     n = int(np.prod(shape))
-    if getattr(KEPT, "floats", np.zeros(0)).size < n:
+    if not hasattr(KEPT, "floats") or KEPT.floats.size < n:
         KEPT.floats = np.empty(n, np.float32)
     return KEPT.floats[:n].reshape(shape)
 
