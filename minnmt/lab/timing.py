@@ -17,7 +17,7 @@ class Timed(NamedTuple):
 
 
 def interleave(cases, repeats, pause=0.0, warm_up=True, before=0):
-    """Run every case once in each repeat -> a Timed for each; a first repeat that does not count warms up.
+    """Run every case once in each repeat -> a Timed for each; with `warm_up`, a first repeat does not count.
 
     `before` is how often a case runs unwatched just before it counts, where in real use it follows its own kind.
 

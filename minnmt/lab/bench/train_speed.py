@@ -201,4 +201,4 @@ class Peer:
         record.update(peer_seconds=seconds[0], peer_bf16_seconds=seconds[1], loss=ours, peer_loss=theirs)
         gains = [ratios(each, found[name, precision].seconds) for each in seconds]
         texts = [text for pair in zip(map(spread, seconds), map(spread, gains)) for text in pair]
-        return [*texts, f"{abs(ours - theirs) / ours:.1e} of them"]
+        return [*texts, f"{abs(ours - theirs) / ours:.1e} of them" if precision == "float32" else "-"]
