@@ -24,7 +24,7 @@ def to_bf16(x):
     """float32 -> the nearest bfloat16, of two the even one, as float32."""
     bits = np.ascontiguousarray(x).view(np.uint32)
     nearest = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
-    return np.where(np.isnan(x), x, nearest.view(np.float32))
+    return np.where(np.isnan(x), np.float32(np.nan), nearest.view(np.float32))
 
 
 def upper_half(x):
