@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import compiled
-from .functions import add_product, flat, halves, matmul, product, sigmoid
+from .functions import add_product, flat, halves, matmul, multiplier, product, sigmoid
 
 
 @dataclass
@@ -133,35 +133,70 @@ def gru_step_backward(dh, cache, p):
 # A sequence
 
 
+class Recurrent(NamedTuple):
+    """What a step multiplies the state with: arrays, or packed for products in bfloat16."""
+
+    U: np.ndarray  # (H,2H)
+    Ux: np.ndarray  # (H,H)
+
+
 class GRUSequenceCache(NamedTuple):
     x: np.ndarray  # (S,B,E)
-    steps: list  # S times GRUStepCache
+    all_steps: GRUStepCache  # its arrays with S in front
+
+    @property
+    def steps(self):
+        """S times GRUStepCache."""
+        return [step_of(self.all_steps, t) for t in range(len(self.x))]
+
+
+def step_of(all_steps, t):
+    """A cache whose arrays have the steps in front -> that of step t."""
+    return type(all_steps)(*(None if array is None else array[t] for array in all_steps))
 
 
 def gru_sequence_forward(x, h0, mask, p):
     """x (S,B,E), h0 (B,H), mask (S,B) -> h (S,B,H), cache."""
     x_gates, x_cand = gru_inputs_forward(x, p)
-    h = np.empty((*x.shape[:2], h0.shape[1]), x.dtype)
-    steps, h_prev = [], h0
-    for t in range(len(x)):
+    mask = np.ascontiguousarray(mask)
+    h, gates, h_cand, c = gru_steps_forward(x_gates, x_cand, h0, mask, Recurrent(multiplier(p.U), multiplier(p.Ux)))
+    return h, GRUSequenceCache(x, GRUStepCache(states_before(h0, h), gates, h_cand, c, mask[:, :, None]))
+
+
+def states_before(h0, h):
+    """h0 (B,H), h (S,B,H) -> (S,B,H): the state that each step began with."""
+    return np.concatenate([h0[None], h[:-1]])
+
+
+@compiled("sequences.gru_steps")
+def gru_steps_forward(x_gates, x_cand, h0, mask, p):
+    """x_gates (S,B,2H), x_cand (S,B,H), h0 (B,H), mask (S,B), p: Recurrent -> h, gates, h_cand, c of all steps."""
+    h, gates, h_cand, c = [np.empty_like(like) for like in (x_cand, x_gates, x_cand, x_cand)]
+    h_prev = h0
+    for t in range(len(x_gates)):
         h_prev, step = gru_step_forward(x_gates[t], x_cand[t], h_prev, mask[t], p)
-        h[t] = h_prev
-        steps.append(step)
-    return h, GRUSequenceCache(x, steps)
+        h[t], gates[t], h_cand[t], c[t] = h_prev, step.gates, step.h_cand, step.c
+    return h, gates, h_cand, c
 
 
 def gru_sequence_backward(dh, cache, p, g):
     """dh (S,B,H) -> dx (S,B,E), dh0 (B,H); adds into g."""
-    S, B, H = dh.shape
-    dx_gates = np.empty((S, B, 2 * H), dh.dtype)
-    dx_cand, dh_cand = np.empty_like(dh), np.empty_like(dh)
-    dh_prev = np.zeros_like(dh[0])
-    for t in reversed(range(S)):
-        grads = gru_step_backward(dh[t] + dh_prev, cache.steps[t], p)
+    x, steps = cache
+    dh = np.ascontiguousarray(dh)
+    dx_gates, dx_cand, dh_cand, dh0 = gru_steps_backward(dh, steps, Recurrent(multiplier(p.U), multiplier(p.Ux)))
+    gru_add_weight_grads(flat(x), flat(steps.h_prev), flat(dx_gates), flat(dx_cand), flat(dh_cand), g)
+    return gru_inputs_backward(dx_gates, dx_cand, p), dh0
+
+
+@compiled("sequences.gru_steps_backward")
+def gru_steps_backward(dh, steps, p):
+    """dh (S,B,H), steps: GRUStepCache of all steps, p: Recurrent -> dx_gates, dx_cand, dh_cand, dh0 (B,H)."""
+    dx_gates, dx_cand, dh_cand = (np.empty_like(like) for like in (steps.gates, dh, dh))
+    dh_prev = np.zeros(dh.shape[1:], dh.dtype)
+    for t in reversed(range(len(dh))):
+        grads = gru_step_backward(dh[t] + dh_prev, step_of(steps, t), p)
         dx_gates[t], dx_cand[t], dh_prev, dh_cand[t] = grads
-    h_prev = np.concatenate([step.h_prev for step in cache.steps])
-    gru_add_weight_grads(flat(cache.x), h_prev, flat(dx_gates), flat(dx_cand), flat(dh_cand), g)
-    return gru_inputs_backward(dx_gates, dx_cand, p), dh_prev
+    return dx_gates, dx_cand, dh_cand, dh_prev
 
 
 def gru_add_weight_grads(x, h_prev, dx_gates, dx_cand, dh_cand, g):
