@@ -105,7 +105,8 @@ MISTAKES = {  # what was done wrong: (yours, expected, further arguments, words 
     "moments mixed up": (0.1 * moment + 0.9 * gradient, m_new,
         {"usual": {"beta1 keeps the old moment": 0.1 * moment + 0.9 * gradient}}, ["keeps the old moment"]),
     "no square root": (gradient**2, np.abs(gradient), {}, ["the square root is missing"]),
-    "epsilon left out": (0.3 * np.sign(gradient), 0.3 * gradient / (np.abs(gradient) + 1e-4), {}, ["nearly", "epsilon"]),
+    "epsilon left out": (
+        0.3 * np.sign(gradient), 0.3 * gradient / (np.abs(gradient) + 1e-4), {}, ["nearly", "epsilon"]),
     # 05 search
     "score not divided by the length": (-7.5, -1.5, {}, ["5 times the expected"]),
     "no smoothing": (0.0, 1 / 6, {"usual": {"no match gives 0: smooth it": 0.0}}, ["smooth it"]),
