@@ -54,7 +54,7 @@ def check(name, yours, expected, tolerance=1e-6, usual=None, mask=None):
 def unfinished(yours):
     """Is this None, or a blank (...), or does it hold one?"""
     if isinstance(yours, (tuple, list)):
-        return any(part is ... for part in yours)
+        return any(part is ... or part is None for part in yours)
     return yours is None or yours is ...
 
 

@@ -49,8 +49,8 @@ def arrow(axis, start, end, text="", lift=0.1, line="-", width=1.4, bend=0.0, sh
 
 def neuron_graph(values, grads):
     """Lesson 01: x, w, b -> a -> y -> L; each with its value above and its gradient below, both with their signs."""
-    figure, axis = sheet(9.5, 4.6, (-0.5, 4.5), (-0.75, 2.75), "values above, gradients below")
-    places = {"x": (0, 2), "w": (0, 1), "b": (0, 0), "a": (1.5, 1), "y": (2.7, 1), "L": (4.1, 1)}
+    figure, axis = sheet(9.5, 5.4, (-0.5, 4.5), (-0.7, 3.5), "values above, gradients below")
+    places = {"x": (0, 2.8), "w": (0, 1.4), "b": (0, 0), "a": (1.5, 1.4), "y": (2.7, 1.4), "L": (4.1, 1.4)}
     for name, (px, py) in places.items():
         put(axis, (px, py), name, BOX, 15)
         put(axis, (px, py + 0.38), signed(values[name]), size=13)
@@ -103,7 +103,7 @@ def gru_cell():
     axis.plot([0, 0, 7.0], [low - 0.35, -0.5, -0.5], color="black", linewidth=1.4)
     for place in (2.2, 4.2, 6.2):
         arrow(axis, (place, -0.5), (place, 0.02 if place != 4.2 else middle - 0.85))
-    axis.text(7.1, -0.5, "to both gates and the candidate", fontsize=12, va="center")
+    axis.text(7.1, -0.45, "to both gates and the candidate\n(the gates read $h$, too)", fontsize=12, va="center")
     return figure
 
 
