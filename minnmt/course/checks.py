@@ -60,7 +60,7 @@ def fail(name, message):
 def unfinished(yours):
     """Is this None, or a blank (...), or does it hold one?"""
     parts = yours.values() if isinstance(yours, Mapping) else yours if isinstance(yours, (tuple, list)) else ()
-    if any(part is ... for part in parts):
+    if any(part is ... or part is None for part in parts):
         return True
     return yours is None or yours is ...
 

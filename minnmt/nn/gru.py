@@ -1,12 +1,11 @@
 """The gated recurrent unit: one step, and a whole sequence.
 
     [r, u] = sigmoid(x W + b + h U)        (1)  reset and update gates
-    c      = tanh(x Wx + bx + r * (h Ux))  (2)  candidate; the reset comes after the product
-    h'     = u * h + (1 - u) * c           (3)  u keeps the old state
+    h~     = tanh(x Wx + bx + r * (h Ux))  (2)  candidate; the reset comes after the product
+    h'     = u * h + (1 - u) * h~          (3)  u keeps the old state
 
 The products x W + b and x Wx + bx need no earlier state: `gru_inputs_forward` computes them for all steps at once.
-Here c is the candidate; in attention and decoder it is the context. Left out: the variant of the GRU that resets before
-the product. Notebook 02 teaches this file.
+In code h~ is h_tilde. Left out: the variant of the GRU that resets before the product. Notebook 02 teaches this file.
 """
 
 from dataclasses import dataclass
@@ -56,27 +55,27 @@ def gru_inputs_backward(dx_gates, dx_cand, p):
 
 @compiled("gates.gated_state")
 def gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev):
-    """x_gates, h_gates (B,2H), x_cand, h_cand, h_prev (B,H) -> h (B,H), gates (B,2H), c (B,H)."""
+    """x_gates, h_gates (B,2H), x_cand, h_cand, h_prev (B,H) -> h (B,H), gates (B,2H), h_tilde (B,H)."""
     gates = sigmoid(x_gates + h_gates)  # (1)
     r, u = halves(gates)
-    c = np.tanh(x_cand + r * h_cand)  # (2)
-    h = u * h_prev + (1 - u) * c  # (3)
-    return h, gates, c
+    h_tilde = np.tanh(x_cand + r * h_cand)  # (2)
+    h = u * h_prev + (1 - u) * h_tilde  # (3)
+    return h, gates, h_tilde
 
 
 @compiled("gates.gated_state_backward")
-def gru_gates_backward(dh, gates, c, h_cand, h_prev):
+def gru_gates_backward(dh, gates, h_tilde, h_cand, h_prev):
     """dh (B,H) -> dgates (B,2H), dx_cand, dh_cand, dh_prev (B,H).
 
     dgates is the gradient before the sigmoid, of x_gates and of h_gates alike; dh_prev is the part that (3) gives.
     """
     r, u = halves(gates)
-    # forward: h = u * h_prev + (1 - u) * c
-    du = dh * (h_prev - c)
+    # forward: h = u * h_prev + (1 - u) * h_tilde
+    du = dh * (h_prev - h_tilde)
     dh_prev = dh * u
-    dc = dh * (1 - u)
-    # forward: c = tanh(x_cand + r * h_cand)
-    dx_cand = dc * (1 - c * c)
+    dh_tilde = dh * (1 - u)
+    # forward: h_tilde = tanh(x_cand + r * h_cand)
+    dx_cand = dh_tilde * (1 - h_tilde * h_tilde)
     dr = dx_cand * h_cand
     dh_cand = dx_cand * r
     # forward: gates = sigmoid(x_gates + h_gates), gates = [r, u]
@@ -91,7 +90,7 @@ class GRUStepCache(NamedTuple):
     h_prev: np.ndarray  # (B,H)
     gates: np.ndarray  # (B,2H) r and u
     h_cand: np.ndarray  # (B,H) h_prev Ux
-    c: np.ndarray  # (B,H)
+    h_tilde: np.ndarray  # (B,H)
     mask: np.ndarray | None  # (B,1)
 
 
@@ -102,11 +101,11 @@ def gru_step_forward(x_gates, x_cand, h_prev, mask, p):
     """
     h_gates = matmul(h_prev, p.U)
     h_cand = matmul(h_prev, p.Ux)
-    h, gates, c = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)  # (1) to (3)
+    h, gates, h_tilde = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)  # (1) to (3)
     if mask is not None:
         mask = mask[:, None]
         h = mask * h + (1 - mask) * h_prev
-    return h, GRUStepCache(h_prev, gates, h_cand, c, mask)
+    return h, GRUStepCache(h_prev, gates, h_cand, h_tilde, mask)
 
 
 def gru_step_backward(dh, cache, p):
@@ -115,11 +114,11 @@ def gru_step_backward(dh, cache, p):
     The gradients of U and Ux are left to the caller, who adds them for all steps in one product: U's needs
     dx_gates, Ux's needs dh_cand.
     """
-    h_prev, gates, h_cand, c, mask = cache
+    h_prev, gates, h_cand, h_tilde, mask = cache
     # forward: h = mask * h + (1 - mask) * h_prev, its first half
     dh_new = dh if mask is None else mask * dh
-    # forward: h, gates, c = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)
-    dx_gates, dx_cand, dh_cand, dh_prev = gru_gates_backward(dh_new, gates, c, h_cand, h_prev)
+    # forward: h, gates, h_tilde = gru_gates(x_gates, x_cand, h_gates, h_cand, h_prev)
+    dx_gates, dx_cand, dh_cand, dh_prev = gru_gates_backward(dh_new, gates, h_tilde, h_cand, h_prev)
     # forward: h_gates = h_prev U
     dh_prev += matmul(dx_gates, p.U.T)
     # forward: h_cand = h_prev Ux
