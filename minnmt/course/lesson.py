@@ -9,22 +9,36 @@ from functools import partial
 from pathlib import Path
 
 import minnmt
-from minnmt.files import make_directory, only_writer, write_atomically, write_lines
-from minnmt.tasks.training import start_or_resume
-from minnmt.tasks.validation import validate
-from minnmt.text.embedded import embedded_corpus
-from minnmt.train.loop import Limits, finished, train
-from minnmt.train.settings import Settings
-from minnmt.train.status import Status
+
+from ..errors import UserError, quoted
+from ..files import make_directory, only_writer, write_atomically, write_lines
+from ..tasks.training import start_or_resume
+from ..tasks.validation import validate
+from ..text.embedded import embedded_corpus
+from ..train.loop import Limits, finished, train
+from ..train.settings import Settings
+from ..train.status import Status
 
 FAST = os.environ.get("MINNMT_FAST") == "1"
-RUNS = Path(__file__).resolve().parent.parent / "runs"
+HOME = Path(__file__).resolve().parents[2]
+RUNS = (HOME if (HOME / "tutorials").is_dir() else Path.cwd()) / "runs"  # of the checkout, or beside the notebook
 FAST_PAIRS = {"train": 2000, "dev": 100, "test": 100}
 
 
 def choose(full, fast):
     """One of two values: the usual one, or the one for MINNMT_FAST=1."""
     return fast if FAST else full
+
+
+def seeded(default):
+    """The seed of a lesson's random numbers: `default`, or another for each value of MINNMT_SEED but 0.
+
+    Grading sets it, so that numbers copied from elsewhere do not pass.
+    """
+    variant = os.environ.get("MINNMT_SEED", "0")
+    if not variant.isdecimal():
+        raise UserError(f"MINNMT_SEED is {quoted(variant)}: give a whole number, or leave it out")
+    return default + 7919 * int(variant)
 
 
 def lesson_model():
@@ -65,12 +79,12 @@ def lesson_settings():
 def step_through(sentence, name, state, topn=100):
     """The page that steps through one translation of the lessons' model, in a frame: `python cli.py explore` in small.
 
-    It is written beside the lessons, as explore-NAME.html, so that the notebook stays small. `state` is what follows #
+    It is written beside the notebook, as explore-NAME.html, so that the notebook stays small. `state` is what follows #
     in its address: where it opens.
     """
     from IPython.display import IFrame
 
     page = minnmt.explore(lesson_model(), sentence, topn=topn)
-    path = Path(__file__).with_name(f"explore-{name}.html")
+    path = f"explore-{name}.html"
     write_atomically(path, page.html)
-    return IFrame(f"{path.name}#{state}", width="100%", height=860)
+    return IFrame(f"{path}#{state}", width="100%", height=860)
