@@ -19,7 +19,7 @@ def measure_kernels(bench):
             "The limit is the roofline: the time that operations (at the speed of sgemm) or bytes (at that of memory) "
             "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory: more than "
             "100 % are possible. tanh and exp count as 20 and 15 operations. Products in 8 bits have a limit of their "
-            "own; their plain functions multiply whole numbers as float32, with BLAS.",
+            "own, and so have those in bfloat16; their plain functions multiply float32, with BLAS.",
         ),
     )  # fmt: skip
     if reading_mode():
