@@ -14,7 +14,7 @@ so the annotations are multiplied once for each sentence, and c itself is never 
 
 Weights are kept in 8 bits, a scale per output; what is multiplied with them is rounded to 8 bits when it is, a scale
 per row; their products are added up as whole numbers. Everything else is float32, and with `float32` all of it is.
-Notebook 08.
+Notebooks 08 and 09.
 """
 
 import functools
