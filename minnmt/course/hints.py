@@ -1,8 +1,8 @@
 """Hints: which usual mistake makes one array out of another?
 
-Each function looks for one mistake and returns a sentence that names it, or "": y is the student's array, e the expected
-one, `same` compares. The first that applies wins: mistakes that explain every number come before those that explain
-some. Arrays of another shape are in shape_hints.py, lists and texts in word_hints.py.
+Each function looks for one mistake and returns a sentence that names it, or "": y is the student's array, e the
+expected one, `same` compares. The first that applies wins: mistakes that explain every number come before those that
+explain some. Arrays of another shape are in shape_hints.py, lists and texts in word_hints.py.
 """
 
 import numpy as np
