@@ -92,7 +92,7 @@ def test_a_wrong_command_would_be_found(line):
 
 def all_options():
     """Every option of every command."""
-    commands, options = [cli.cli], set()
+    commands, options = [cli.cli], {"--help"}
     while commands:
         command = commands.pop()
         commands.extend(getattr(command, "commands", {}).values())
