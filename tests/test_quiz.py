@@ -1,4 +1,4 @@
-"""The quiz of tutorials/teaching: ten questions per lesson, an answer to each, and numbers that the package computes."""
+"""The quiz of tutorials/teaching: ten questions per lesson, an answer to each; numbers are the package's."""
 
 import re
 from pathlib import Path
