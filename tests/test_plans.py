@@ -1,0 +1,85 @@
+"""The course plans of tutorials/teaching: times add up, and no lesson comes before one that it needs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parent.parent / "tutorials" / "teaching" / "README.md").read_text(encoding="utf-8")
+NOTES = (Path(__file__).parent.parent / "tutorials" / "teaching" / "notes.md").read_text(encoding="utf-8")
+HALF_DAY, DAY, CLASS = 240, 390, 75  # minutes: all of the half day, a day of two, a class without quiz and homework
+
+
+def rows(heading):
+    """The rows of the table below a heading, as lists of cells, without its head."""
+    section = PAGE.split(f"## {heading}")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+LESSONS = {row[0][:2]: row for row in rows("How long it takes")[:-1]}
+
+
+def lesson_of(text):
+    """The lesson that a row of a plan begins with, or None."""
+    found = re.match(r"\d\d\b", text)
+    return found and found[0]
+
+
+def check_order(lessons):
+    """Of the lessons of a plan, none comes before one that it needs."""
+    for i, lesson in enumerate(lessons):
+        for needed in re.findall(r"\d\d", LESSONS[lesson][1]):
+            assert needed not in lessons or needed in lessons[:i], f"{lesson} needs {needed}"
+
+
+def test_the_times_of_all_lessons_add_up():
+    total = rows("How long it takes")[-1]
+    for column in (2, 3):
+        assert int(total[column]) == sum(int(row[column]) for row in LESSONS.values())
+    hours = (int(total[2]) + int(total[3])) / 60
+    assert f"That is {hours:.0f} hours in all" in PAGE
+    assert list(LESSONS) == [f"{i:02}" for i in range(12)]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_notes_have_the_same_times(lesson):
+    _, _, minutes, exercises = LESSONS[lesson]
+    section = NOTES.split(f"\n## {lesson} ")[1]
+    assert section.split("\n")[2].startswith(f"Lesson {minutes} minutes, exercises {exercises}.")
+
+
+def test_the_half_day_adds_up():
+    clock = 0
+    plan = rows("Half a day: the idea")
+    for start, minutes, _ in plan:
+        assert start == f"{clock // 60}:{clock % 60:02}"
+        clock += int(minutes)
+    assert clock == HALF_DAY
+    check_order([lesson for row in plan if (lesson := lesson_of(row[2]))])
+
+
+def test_the_two_days_add_up_and_keep_the_order():
+    plan = rows("Two days: the network and the method")
+    for day in "12":
+        assert sum(int(minutes) for d, minutes, _ in plan if d == day) == DAY
+    for _, minutes, text in plan:
+        if lesson := lesson_of(text):
+            extra = re.search(r"with (\d+) minutes of exercises", text)
+            assert int(minutes) == int(LESSONS[lesson][2]) + (int(extra[1]) if extra else 0), text
+    lessons = [lesson for row in plan if (lesson := lesson_of(row[2]))]
+    check_order(lessons)
+    for lesson in lessons:  # everything that they need is there
+        assert set(re.findall(r"\d\d", LESSONS[lesson][1])) <= set(lessons)
+
+
+def test_the_semester_has_everything_in_order():
+    plan = rows("A semester: everything")
+    assert [int(week) for week, *_ in plan] == list(range(1, 15))
+    lessons = [lesson for row in plan if (lesson := lesson_of(row[2]))]
+    assert lessons == list(LESSONS)
+    check_order(lessons)
+    for _, minutes, text, homework in plan:
+        assert int(minutes) <= CLASS
+        if lesson := lesson_of(text):
+            assert (minutes, homework) == tuple(LESSONS[lesson][2:])
