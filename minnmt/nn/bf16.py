@@ -133,5 +133,5 @@ def bf16_products(arrays):
 
 
 def has_bf16():
-    """Has this processor an instruction for it? In reading mode nothing is rounded: there is no speed to gain."""
+    """Does this CPU have an instruction for it? In reading mode nothing is rounded: there is no speed to gain."""
     return not reading_mode() and find_kernel("intrinsics.BFLOAT16")

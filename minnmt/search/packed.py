@@ -184,7 +184,7 @@ class Packed:
 
 
 def pack(p, precision=None):
-    """Parameters -> Packed, int8 or float32; None: whatever is faster on this processor."""
+    """Parameters -> Packed, int8 or float32; None: whatever is faster on this CPU."""
     precision = precision or fastest_precision()
     forward, backward, gru, cell = p.encoder_forward, p.encoder_backward, p.decoder_gru, p.decoder_cell
     attention, readout = p.attention, p.readout
@@ -217,12 +217,12 @@ def pack(p, precision=None):
 
 
 def fastest_precision():
-    """int8 if the processor has an instruction for it, else float32."""
+    """int8 if the CPU has an instruction for it, else float32."""
     return "int8" if instruction() else "float32"
 
 
 def instruction():
-    """The name of this processor's instruction for products in 8 bits; None if it has none that is known here."""
+    """The name of this CPU's instruction for products in 8 bits; None if none is known here."""
     if reading_mode():
         return None
     found = find_kernel("intrinsics.INSTRUCTION")

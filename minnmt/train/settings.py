@@ -138,7 +138,7 @@ class Settings:
     )  # fmt: skip
     epochs: int = whole(12, "Passes over the training text.", least=1)
     epoch_pairs: int = whole(
-        0, "Pairs per epoch, 0 = the whole text. With a long text: validate and count attention after so many."
+        0, "Pairs per epoch, 0 = the whole text. With a long text: validate and count attention that often."
     )
     patience: int = whole(4, "Stop after this many epochs without a better dev BLEU.", least=1)
     halve_after: int = whole(1, "Halve the learning rate after this many epochs without a better dev BLEU.", least=1)

@@ -315,7 +315,7 @@ def test_claims_are_filled_from_the_other_exhibits(done):
     lines = tsv(directory, "claims-table")
     assert {line["holds"] for line in lines} <= {"yes", "no"}
     tables = {(row["units"], row["lists"], row["n"]): row for row in record(directory, "deen-table")["rows"]}
-    enough = next(claim for claim in claims if "suffice:" in claim["says"])
+    enough = next(claim for claim in claims if "are enough:" in claim["says"])
     assert enough["record"]["differences"]["words"] == tables["words", "scratch", 100]["against_full"]
     assert enough["paper"] == "BPE -0.10; words +0.29"
     shorter = next(claim for claim in claims if "fewer candidates" in claim["says"])

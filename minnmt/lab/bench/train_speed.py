@@ -125,8 +125,8 @@ def training_table(bench, size, pairs, choices, peaks, found, peer):
         f"{size.train_words:,} words, as the targets are.",
         "Of the limit: operations of the products / seconds, as a share of what the machine can do (section machine).",
         "Products: in float32, or rounded to bfloat16 (`train --precision bf16`); PyTorch's bf16 is its autocast.",
-        "Peak: the most memory this process had until then, what came before included; the updates ran once in the",
-        "order of the rows, and only then were timed.",
+        "Peak: the most memory this process has had so far, earlier rows included; the updates ran once in the",
+        "order of the rows before they were timed.",
     )
     table = Table("train", title, HEADINGS + (PEER_HEADINGS if peer else ()), notes)
     n_words = size.batch * size.length
