@@ -10,10 +10,10 @@ A context c = sum_i alpha_i h_i (7) is only ever multiplied, and
 
     (sum_i alpha_i h_i) W = sum_i alpha_i (h_i W)   (24)
 
-so the annotations are multiplied once for each sentence, and c itself is never made.
+so the annotations are multiplied once per sentence, and c itself is never made.
 
-Weights are kept in 8 bits, a scale per output; what is multiplied with them is rounded to 8 bits when it is, a scale
-per row; their products are added up as whole numbers. Everything else is float32, and with `float32` all of it is.
+Weights are kept in 8 bits, one scale per output. What they are multiplied with is rounded to 8 bits just before, one
+scale per row. Products are added up as whole numbers. Everything else is float32, and with `float32` all of it is.
 Notebook 08.
 """
 
