@@ -1,5 +1,6 @@
 """The pages that people read: their commands parse, their links lead somewhere, README stays short."""
 
+import configparser
 import re
 import shlex
 from pathlib import Path
@@ -8,6 +9,7 @@ import click
 import pytest
 
 import cli
+from minnmt import __version__
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -142,3 +144,24 @@ def test_readme_commands_are_of_the_kind_that_ci_runs():
     for language, block in code_blocks(README):
         for line in block.splitlines() if language == "bash" else []:
             assert line.split()[0] in ("pip", "python", "echo", "jupyter", "pytest"), line
+
+
+# Citation and changelog
+
+
+def test_citation_and_changelog_name_this_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in citation and "1706.03824" in citation
+    assert f"\n## {__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_field_of_the_package_is_left_to_setup_cfg():
+    """pyproject.toml names the fields, so that tools which read only that file look further."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    assert re.findall(r'^name = "(.*)"', project, re.M) == [setup["metadata"]["name"]]
+    named = re.search(r"dynamic = \[(.*?)\]", project, re.S)[1]
+    assert {"version", "dependencies", "optional-dependencies", "requires-python", "scripts"} <= set(
+        re.findall(r'"([\w-]+)"', named)
+    )
