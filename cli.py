@@ -12,6 +12,7 @@ from minnmt.commands.align_command import align
 from minnmt.commands.audit_command import audit
 from minnmt.commands.bench_command import bench
 from minnmt.commands.candidates_command import candidates
+from minnmt.commands.course_command import course
 from minnmt.commands.decode_command import decode
 from minnmt.commands.explore_command import explore
 from minnmt.commands.reproduce_command import reproduce
@@ -39,7 +40,7 @@ def cli():
     """
 
 
-for command in (train, decode, explore, score, align, candidates, audit, bench, reproduce, corpus):
+for command in (train, decode, explore, score, align, candidates, audit, bench, reproduce, corpus, course):
     cli.add_command(command)
 
 

@@ -22,11 +22,12 @@ MOST_PACKED = 100  # times that an array may be larger than in its file; weights
 MOST_JSON = 1 << 24  # bytes
 
 
-def save_arrays(path, arrays):
-    """{name: array} -> an uncompressed .npz, written atomically: numpy.savez, but the same bytes every time."""
+def save_arrays(path, arrays, compression=zipfile.ZIP_STORED):
+    """{name: array} -> an .npz, uncompressed by default, written atomically: numpy.savez, but always the same bytes."""
     with atomic_file(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             info = zipfile.ZipInfo(name + ".npy")  # with a fixed date
+            info.compress_type = compression
             with archive.open(info, "w", force_zip64=True) as member:  # as numpy does: sizes are not known before
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 

@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
+from minnmt.course import figures
 from minnmt.errors import UserError
 from minnmt.lab.figures import epochs_curves
-from tutorials import figures
 
 pytest.importorskip("matplotlib")
 
@@ -68,7 +68,7 @@ def test_the_papers_figure_has_a_line_for_each_n_and_one_for_all_words():
 
 
 def test_matplotlib_is_imported_only_when_a_figure_is_drawn():
-    code = "import sys, tutorials.figures; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, minnmt.course.figures; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

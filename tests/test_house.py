@@ -59,15 +59,16 @@ def test_every_equation_is_computed_in_plain_numpy_by_a_function_that_carries_it
 # Who may import whom
 
 MAY_NOT_IMPORT = {
-    "text": ("nn", "model", "train", "align", "search", "report", "tasks", "lab", "commands"),
-    "nn": ("text", "model", "train", "align", "search", "report", "tasks", "lab", "commands"),
-    "model": ("train", "align", "search", "report", "tasks", "lab", "commands"),
-    "align": ("nn", "model", "train", "search", "report", "tasks", "lab", "commands"),
-    "train": ("search", "report", "tasks", "lab", "commands"),
-    "search": ("train", "report", "tasks", "lab", "commands"),
-    "report": ("train", "tasks", "lab", "commands"),
-    "tasks": ("lab", "commands"),
-    "lab": ("commands",),
+    "text": ("nn", "model", "train", "align", "search", "report", "tasks", "lab", "course", "commands"),
+    "nn": ("text", "model", "train", "align", "search", "report", "tasks", "lab", "course", "commands"),
+    "model": ("train", "align", "search", "report", "tasks", "lab", "course", "commands"),
+    "align": ("nn", "model", "train", "search", "report", "tasks", "lab", "course", "commands"),
+    "train": ("search", "report", "tasks", "lab", "course", "commands"),
+    "search": ("train", "report", "tasks", "lab", "course", "commands"),
+    "report": ("train", "tasks", "lab", "course", "commands"),
+    "tasks": ("lab", "course", "commands"),
+    "lab": ("course", "commands"),
+    "course": ("commands",),
 }
 
 
@@ -92,9 +93,9 @@ def test_data_flows_one_way(folder):
                 assert not f"{module}.".startswith(f"minnmt.{other}."), f"{path.relative_to(ROOT)} imports {module}"
 
 
-def test_only_commands_import_experiments():
+def test_only_commands_and_the_course_import_experiments():
     for path in sorted((ROOT / "minnmt").rglob("*.py")):
-        if path.relative_to(ROOT).parts[1] not in ("lab", "commands"):
+        if path.relative_to(ROOT).parts[1] not in ("lab", "course", "commands"):
             assert not [m for m in imports_of(path) if m.startswith("minnmt.lab")], path
 
 

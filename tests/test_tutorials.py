@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from minnmt.course.first_cell import FIRST_CELL
+
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted((ROOT / "tutorials").glob("*.ipynb"))
 SOLUTIONS = sorted((ROOT / "tutorials" / "solutions").glob("*.ipynb"))
@@ -51,6 +53,11 @@ def test_committed_as_run_from_top_to_bottom(path):
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     assert not [output for cell in code for output in cell["outputs"] if output["output_type"] == "error"]
     assert not re.search(r"/(root|home|work|tmp)/", path.read_text(encoding="utf-8")), "a path of some machine"
+
+
+@pytest.mark.parametrize("path", LESSONS + SOLUTIONS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_first_cell_finds_or_fetches_the_package(path):
+    assert cells(path, "code")[0] == FIRST_CELL
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)

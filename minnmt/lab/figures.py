@@ -1,7 +1,7 @@
 """Figures of experiments, and what all figures share. Needs matplotlib, which is imported when one is drawn.
 
 Everything is readable in black and white: shades of grey, line styles and markers, never colour alone. A Figure shows
-itself at the end of a notebook cell and has savefig. The lessons' own figures are in tutorials/figures.py.
+itself at the end of a notebook cell and has savefig. The lessons' own figures are in minnmt/course/figures.
 """
 
 from ..errors import UserError

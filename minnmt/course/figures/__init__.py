@@ -4,8 +4,8 @@ from itertools import cycle
 
 import numpy as np
 
-from minnmt.lab.figures import STYLES, new_figure
-from minnmt.text.tokenizer import JOINER
+from ...lab.figures import STYLES, new_figure
+from ...text.tokenizer import JOINER
 
 
 def attention_heatmap(alpha, src_words, trg_words, gold=(), title=""):
