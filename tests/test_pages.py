@@ -165,3 +165,32 @@ def test_every_field_of_the_package_is_left_to_setup_cfg():
     assert {"version", "dependencies", "optional-dependencies", "requires-python", "scripts"} <= set(
         re.findall(r'"([\w-]+)"', named)
     )
+
+
+# English
+
+TRANSLATED = re.compile(
+    r"\b(bytes|words|candidates|links|ms|MB|seconds|sentence|object|operations|rows|pairs) an? "
+    r"(line|second|sentence|source (word|unit)|cell|update|step|batch)\b|\bprocessors?\b"
+)
+
+
+def helps():
+    """Every help text: {command: text}."""
+    found, commands = {}, [("cli.py", cli.cli)]
+    while commands:
+        name, command = commands.pop()
+        found[name] = " ".join(command.get_help(click.Context(command)).split())
+        commands += [(f"{name} {child}", part) for child, part in getattr(command, "commands", {}).items()]
+    return found
+
+
+@pytest.mark.parametrize("name, text", helps().items(), ids=lambda value: value[:30])
+def test_help_says_per_and_cores(name, text):
+    assert not TRANSLATED.search(text), TRANSLATED.search(text)[0]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_pages_say_per_and_cores(path):
+    found = TRANSLATED.search(" ".join(path.read_text(encoding="utf-8").split()))
+    assert not found, found[0]
