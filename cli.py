@@ -73,7 +73,7 @@ def main():
         fail("interrupted", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: say nothing more
-        sys.exit(1)
+        leave(1)
     except MemoryError:
         fail("not enough memory: try a smaller --batch-size", 1)
     except OSError as error:

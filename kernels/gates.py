@@ -28,12 +28,19 @@ def gated_state(x_gates, x_cand, h_gates, h_cand, h_prev):
     """
     B, H = h_prev.shape
     h, gates, c = np.empty((B, H), np.float32), np.empty((B, 2 * H), np.float32), np.empty((B, H), np.float32)
+    fill_state(x_gates, x_cand, h_gates, h_cand, h_prev, h, gates, c)
+    return h, gates, c
+
+
+@device_function
+def fill_state(x_gates, x_cand, h_gates, h_cand, h_prev, h, gates, c):
+    """gated_state, into the arrays h, gates and c."""
+    B, H = h_prev.shape
     for b in range(B):
         x, y = x_gates[b], h_gates[b]
         for j in range(H):
             state, r, u, cand = gated(x[j], y[j], x[H + j], y[H + j], x_cand[b, j], h_cand[b, j], h_prev[b, j])
             h[b, j], gates[b, j], gates[b, H + j], c[b, j] = state, r, u, cand
-    return h, gates, c
 
 
 @kernel
@@ -42,6 +49,14 @@ def gated_state_backward(dh, gates, c, h_cand, h_prev):
     B, H = dh.shape
     dgates, dx_cand = np.empty((B, 2 * H), np.float32), np.empty((B, H), np.float32)
     dh_cand, dh_prev = np.empty((B, H), np.float32), np.empty((B, H), np.float32)
+    fill_state_backward(dh, gates, c, h_cand, h_prev, dgates, dx_cand, dh_cand, dh_prev)
+    return dgates, dx_cand, dh_cand, dh_prev
+
+
+@device_function
+def fill_state_backward(dh, gates, c, h_cand, h_prev, dgates, dx_cand, dh_cand, dh_prev):
+    """gated_state_backward, into the last four arrays."""
+    B, H = dh.shape
     for b in range(B):
         for j in range(H):
             d, r, u, cand = dh[b, j], gates[b, j], gates[b, H + j], c[b, j]
@@ -51,4 +66,3 @@ def gated_state_backward(dh, gates, c, h_cand, h_prev):
             dgates[b, j] = dpre * h_cand[b, j] * r * (ONE - r)
             dgates[b, H + j] = d * (h_prev[b, j] - cand) * u * (ONE - u)
             dh_prev[b, j] = d * u
-    return dgates, dx_cand, dh_cand, dh_prev

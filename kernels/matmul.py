@@ -127,10 +127,16 @@ def bf16_product(a, tiles, n):
     - a tile stays in the first cache while a block of rows is multiplied with it.
     """
     out = np.zeros((len(a), n), np.float32)
+    add_rows_times_tiles(a, tiles, out)
+    return out
+
+
+@device_function
+def add_rows_times_tiles(a, tiles, out):
+    """out (M,N) += a (M,K) times tiles, a block of rows after the other."""
     rows = pack_rows(a).view(np.uint16)
     for begin in range(0, len(a), BLOCK):
         add_block(rows[begin : begin + BLOCK], tiles, out[begin : begin + BLOCK])
-    return out
 
 
 @kernel

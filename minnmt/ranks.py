@@ -73,6 +73,9 @@ class Alone:
     def tell(self, remedy):
         """What to say to the user, should this rank die."""
 
+    def meet(self):
+        """Wait until all ranks are here."""
+
     def end(self):
         """Wait for all: whatever the exit code, nobody is in the middle of something."""
 
@@ -173,8 +176,11 @@ class Ranks(Alone):
     def tell(self, remedy):
         self.line.tell(f"rank {self.rank}", remedy)
 
-    def end(self):
+    def meet(self):
         patient(self.comm.Ibarrier())
+
+    def end(self):
+        self.meet()
         self.mpi.Finalize()
 
     # Rows of an array (N,...) that has one owner for each row; `bounds` (ranks + 1) are where a rank's rows begin

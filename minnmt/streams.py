@@ -151,8 +151,8 @@ def can_go_on(path):
 def resumable_writer(path, resume=False):
     """Yields a function that writes lines, and how many are there already; the file appears when all is done.
 
-    Until then they are in FILE.partial, which stays if the program is interrupted or killed: with `resume` it goes on
-    behind its last complete line, or that of an incomplete file itself.
+    Until then they are in FILE.partial, which stays, if it has any, when the program ends before: with `resume` it goes
+    on behind the last complete line, or that of an incomplete file itself.
     """
     target = Path(os.path.realpath(path))
     partial = target.with_name(target.name + PARTIAL)
@@ -166,8 +166,8 @@ def resumable_writer(path, resume=False):
                 n_lines = cut_to_lines(file) if resume else file.truncate(0)
                 yield lambda lines: write_through(file, lines), n_lines
                 os.fsync(file.fileno())
-        except BaseException as error:
-            if isinstance(error, Exception) and not resume or not partial.stat().st_size:
+        except BaseException:
+            if not partial.stat().st_size:
                 partial.unlink()
             raise
         if target.exists():

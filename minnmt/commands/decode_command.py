@@ -5,7 +5,7 @@ import json
 
 import click
 
-from ..errors import UsageError, call
+from ..errors import UsageError, UserError, call
 from . import options as opt
 
 NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile", "verify", "json")
@@ -83,7 +83,7 @@ def run_decode(options):
     ranks, translator = current(), None
     if options["reference"] and ranks.size > 1:
         raise UsageError("--reference does not make use of several ranks: leave out mpiexec")
-    if options["input"] != "-" and options["output"] != "-":
+    if not why_not_resumable(options):
         ranks.tell(f"Go on with: {resume_command()}")
     if ranks.is_first:
         inputs = [options["input"], options["reference"], *opt.model_files(options), *opt.counts_files(options)]
@@ -95,7 +95,12 @@ def run_decode(options):
             return
         translator = translator_from_options(options, model, selector)
         del model, selector  # with several ranks, what they share takes their place
-    translate_all(translator, options, ranks)
+    n_threads = ranks.threads(options["threads"])
+    if ranks.size > 1:
+        from ..tasks.translating import share_translator
+
+        translator = share_translator(translator, ranks, n_threads)
+    translate_all(translator, options, ranks, n_threads)
 
 
 def resume_command():
@@ -125,21 +130,22 @@ def check_together(options):
         raise UsageError(f"--reference translates nothing: {names} and --n-best do not go with it")
     if options["alignment_format"] and not options["alignments"]:
         raise UsageError("--alignment-format needs --alignments FILE")
-    if options["resume"]:
-        check_resume(options)
+    if options["resume"] and (reason := why_not_resumable(options)):
+        raise UsageError(reason)
 
 
-def check_resume(options):
-    """What can be continued: a plain text of which every line stands for one of the input."""
+def why_not_resumable(options):
+    """Only a plain text of which every line stands for one of the input can be continued -> what is wrong, or ""."""
     from ..streams import can_go_on
 
     if options["input"] == "-" or not can_go_on(options["output"]):
-        raise UsageError("--resume needs -i FILE and -o FILE: only a plain file has lines to go on after")
+        return "--resume needs -i FILE and -o FILE: only a plain file has lines to go on after"
     for name in ("reference", "alignments", "profile"):
         if options[name]:
-            raise UsageError(f"--resume goes on with translations alone: leave out --{name}")
+            return f"--resume goes on with translations alone: leave out --{name}"
     if options["n_best"] > 1:
-        raise UsageError("--resume needs an output of one line for each line: leave out --n-best")
+        return "--resume needs an output of one line for each line: leave out --n-best"
+    return ""
 
 
 def translator_from_options(options, model, selector):
@@ -159,14 +165,13 @@ def translator_from_options(options, model, selector):
     )  # fmt: skip
 
 
-def translate_all(translator, options, ranks):
-    """From the input to the output, by all ranks; only rank 0 has a translator yet."""
-    from ..tasks.translating import crew_of, share_translator
+def translate_all(translator, options, ranks, n_threads):
+    """From the input to the output, by all ranks."""
+    from ..tasks.translating import crew_of
     from ..threads import tuned
 
     crew = contextlib.nullcontext()
     if ranks.size > 1:
-        translator = share_translator(translator, ranks, n_threads := ranks.threads(options["threads"]))
         crew = crew_of(ranks, translator)
         if ranks.is_first:
             click.echo(ranks.describe(n_threads), err=True)
@@ -184,8 +189,10 @@ def write_translations(translator, options, crew):
     from ..search.output import Output
 
     files = options["output"], options["alignments"], options["alignment_format"] or "pharaoh"
+    can_go_on = not why_not_resumable(options)
+    to_file = Output(translator, *files, "resume" if options["resume"] else "begin" if can_go_on else None, crew)
     try:
-        with Output(translator, *files, options["resume"], crew) as output:
+        with to_file as output:
             if options["input"] == "-" and nothing_to_read():
                 from ..tasks.validation import decode_test_set
 
@@ -194,9 +201,9 @@ def write_translations(translator, options, crew):
                 if output.n_lines:
                     click.echo(f"going on after line {output.n_lines:,} of {options['output']}", err=True)
                 output.translate_stream(options["input"], options["on_bad_line"])
-    except KeyboardInterrupt:
-        if options["input"] != "-" and output.n_lines and output.can_go_on:
-            click.echo(f"{output.n_lines:,} lines are kept; go on with: {resume_command()}", err=True)
+    except (KeyboardInterrupt, UserError):
+        if can_go_on and to_file.n_lines:
+            click.echo(f"{to_file.n_lines:,} lines are kept; go on with: {resume_command()}", err=True)
         raise
     if report := output.list_report():
         click.echo(report, err=True)

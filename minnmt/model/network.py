@@ -128,7 +128,7 @@ def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
 
 def network_backward(dnll, cache, params, grads):
     """dnll (B): the gradient of each sentence's nll; adds the gradient of every parameter into grads."""
-    T, S, B = cache.decoder.alphas.shape
+    T, B, _ = cache.decoder.y.shape
     # forward: nll = sum over the words of their losses
     do = word_loss_backward(np.tile(dnll, T), cache.loss, params.softmax, grads.softmax)
     do = dropout_backward(do, cache.dropped["o"])

@@ -7,7 +7,7 @@ products alone, so they are rounded as soon as they are known. Notebook 08 teach
 """
 
 import contextlib
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def to_bf16(x):
     """float32 -> the nearest bfloat16, of two the even one, as float32."""
     bits = np.ascontiguousarray(x).view(np.uint32)
     nearest = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
-    return np.where(np.isnan(x), x, nearest.view(np.float32))
+    return np.where(np.isnan(x), np.float32(np.nan), nearest.view(np.float32))
 
 
 def upper_half(x):
@@ -92,26 +92,49 @@ def bf16_softmax_nll(o, tiles, b, targets):
 # Weights, which many products share
 
 
-@dataclass
+class Packed(NamedTuple):
+    """A weight W (K,N) in tiles; it stands for W in a product, and its T for the transpose."""
+
+    tiles: np.ndarray  # of W
+    turned: np.ndarray  # of its transpose
+    n: int  # N
+    n_turned: int  # K
+
+    @property
+    def T(self):
+        return Packed(self.turned, self.tiles, self.n_turned, self.n)
+
+
 class PackedWeights:
     """The weights of a network, packed when they are first multiplied with; good until they change."""
 
-    addresses: set
-    found: dict = field(default_factory=dict)  # {where, shape and strides: tiles}
+    def __init__(self, arrays):
+        self.arrays = {address(array): array for array in arrays}  # kept, so that no other array gets their addresses
+        self.found = {}  # {address, shape and strides: tiles}
 
     def tiles(self, b):
         """Of a weight or its transpose, kept; of any other array, made now."""
-        address = b.__array_interface__["data"][0]
-        if address not in self.addresses:
+        if address(b) not in self.arrays:
             return bf16_tiles(b)
-        key = address, b.shape, b.strides
+        key = address(b), b.shape, b.strides
         if key not in self.found:
             self.found[key] = bf16_tiles(b)
         return self.found[key]
 
 
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def packed(W):
+    """A weight -> Packed."""
+    return Packed(weights.tiles(W), weights.tiles(W.T), W.shape[1], W.shape[0])
+
+
 def product(a, b):
-    """a (M,K), b (K,N), perhaps a weight -> (M,N)."""
+    """a (M,K), b (K,N), perhaps a weight or a Packed -> (M,N)."""
+    if isinstance(b, Packed):
+        return bf16_product(a, b.tiles, b.n)
     assert a.shape[1] == len(b), (a.shape, b.shape)  # kernels do not look
     return bf16_product(np.ascontiguousarray(a), weights.tiles(b), b.shape[1])
 
@@ -125,7 +148,7 @@ def softmax_nll_of(o, W, b, targets):
 def bf16_products(arrays):
     """Within it, products are in bfloat16, in all threads; `arrays` are weights that do not change meanwhile."""
     global weights
-    before, weights = weights, PackedWeights({a.__array_interface__["data"][0] for a in arrays})
+    before, weights = weights, PackedWeights(arrays)
     try:
         yield weights
     finally:

@@ -1,8 +1,8 @@
 """The decoder's second cell, which lets the context c into the state s' that the first GRU made:
 
     [r, u] = sigmoid(s' U + b + c W)         (8)
-    g      = tanh((s' Ux + bx) * r + c Wx)   (9)  here the bias is inside the reset
-    s      = u * s' + (1 - u) * g            (10)
+    s~     = tanh((s' Ux + bx) * r + c Wx)   (9)  here the bias is inside the reset
+    s      = u * s' + (1 - u) * s~           (10)  in code s~ is s_tilde
 
 It is a GRU's cell with the context in the place of the input. Together with a GRU before it and the attention between,
 this is dl4mt's conditional GRU (minnmt/model/decoder.py puts them together). Notebook 03 teaches this file.
@@ -34,27 +34,27 @@ class ContextCell:
 
 @compiled("gates.gated_state")
 def context_gates(c_gates, c_cand, s_gates, s_cand, s1):
-    """c_gates, s_gates (B,2H), c_cand, s_cand, s1 (B,H) -> s (B,H), gates (B,2H), g (B,H)."""
+    """c_gates, s_gates (B,2H), c_cand, s_cand, s1 (B,H) -> s (B,H), gates (B,2H), s_tilde (B,H)."""
     gates = sigmoid(s_gates + c_gates)  # (8)
     r, u = halves(gates)
-    g = np.tanh(s_cand * r + c_cand)  # (9)
-    s = u * s1 + (1 - u) * g  # (10)
-    return s, gates, g
+    s_tilde = np.tanh(s_cand * r + c_cand)  # (9)
+    s = u * s1 + (1 - u) * s_tilde  # (10)
+    return s, gates, s_tilde
 
 
 @compiled("gates.gated_state_backward")
-def context_gates_backward(ds, gates, g, s_cand, s1):
+def context_gates_backward(ds, gates, s_tilde, s_cand, s1):
     """ds (B,H) -> dgates (B,2H), dc_cand, ds_cand, ds1 (B,H).
 
     dgates is the gradient before the sigmoid, of c_gates and of s_gates alike; ds1 is the part that (10) gives.
     """
     r, u = halves(gates)
-    # forward: s = u * s1 + (1 - u) * g
-    du = ds * (s1 - g)
+    # forward: s = u * s1 + (1 - u) * s_tilde
+    du = ds * (s1 - s_tilde)
     ds1 = ds * u
-    dg = ds * (1 - u)
-    # forward: g = tanh(s_cand * r + c_cand)
-    dc_cand = dg * (1 - g * g)
+    ds_tilde = ds * (1 - u)
+    # forward: s_tilde = tanh(s_cand * r + c_cand)
+    dc_cand = ds_tilde * (1 - s_tilde * s_tilde)
     dr = dc_cand * s_cand
     ds_cand = dc_cand * r
     # forward: gates = sigmoid(s_gates + c_gates), gates = [r, u]
@@ -70,7 +70,7 @@ class ContextCellCache(NamedTuple):
     context: np.ndarray  # (B,C)
     gates: np.ndarray  # (B,2H)
     s_cand: np.ndarray  # (B,H) s' Ux + bx
-    cand: np.ndarray  # (B,H) g of the equations
+    s_tilde: np.ndarray  # (B,H)
 
 
 class ContextCellGrads(NamedTuple):
@@ -87,15 +87,15 @@ def context_cell_forward(s1, context, p):
     s_cand = matmul(s1, p.Ux) + p.bx
     c_gates = matmul(context, p.W)
     c_cand = matmul(context, p.Wx)
-    s, gates, cand = context_gates(c_gates, c_cand, s_gates, s_cand, s1)  # (8) to (10)
-    return s, ContextCellCache(s1, context, gates, s_cand, cand)
+    s, gates, s_tilde = context_gates(c_gates, c_cand, s_gates, s_cand, s1)  # (8) to (10)
+    return s, ContextCellCache(s1, context, gates, s_cand, s_tilde)
 
 
 def context_cell_backward(ds, cache, p):
     """ds (B,H) -> ds1 (B,H), dcontext (B,C), ContextCellGrads (for `context_cell_add_weight_grads`)."""
-    s1, _, gates, s_cand, cand = cache
-    # forward: s, gates, cand = context_gates(c_gates, c_cand, s_gates, s_cand, s1)
-    dgates, dc_cand, ds_cand, ds1 = context_gates_backward(ds, gates, cand, s_cand, s1)
+    s1, _, gates, s_cand, s_tilde = cache
+    # forward: s, gates, s_tilde = context_gates(c_gates, c_cand, s_gates, s_cand, s1)
+    dgates, dc_cand, ds_cand, ds1 = context_gates_backward(ds, gates, s_tilde, s_cand, s1)
     # forward: s_gates = s1 U + b, s_cand = s1 Ux + bx
     ds1 += matmul(dgates, p.U.T)
     ds1 += matmul(ds_cand, p.Ux.T)

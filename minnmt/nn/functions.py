@@ -37,7 +37,12 @@ def in_bf16(a):
 
 def matmul(a, b):
     """a (M,K), b (K,N) -> (M,N)."""
-    return bf16.product(a, b) if in_bf16(a) else a @ b
+    return bf16.product(a, b) if in_bf16(a) or isinstance(b, bf16.Packed) else a @ b
+
+
+def multiplier(W):
+    """A weight, as many steps multiply with it: packed if their products are in bfloat16."""
+    return bf16.packed(W) if in_bf16(W) else W
 
 
 def product(x, W):

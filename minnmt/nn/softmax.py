@@ -81,6 +81,7 @@ def softmax_loss_forward(o, targets, p, ids=None):
     """o (N,E), targets (N), ids (K) ascending or None -> nll (N), cache. Every target must be among `ids`."""
     W, b = p.rows(ids)
     columns = targets if ids is None else np.searchsorted(ids, targets)
+    assert ids is None or np.array_equal(ids.take(columns, mode="clip"), targets), "a target is not on the list"
     if in_bf16(o):
         nll, probs = bf16.softmax_nll_of(o, W, b, columns)
     else:
@@ -93,6 +94,7 @@ def softmax_loss_backward(dnll, cache, g):
     o, probs, columns, W, ids = cache
     # forward: nll, probs = softmax_nll(scores, b, columns)
     if probs.dtype == np.uint16:  # errors, rounded already: dnll goes to the other side of their products
+        assert in_bf16(probs), "forward was in bfloat16, backward is not"
         dscores, db, scale = probs, np.zeros(len(W), o.dtype), dnll[:, None]
         bf16.add_bf16_rows(db, dnll, dscores)
     else:

@@ -87,5 +87,5 @@ class Limits(NamedTuple):
 
     def least_seconds(self, flops, nbytes, n_threads=1, precision="float32"):
         """The roofline: no faster than the products allow, nor than memory does."""
-        per_second = self.int8 if precision == "int8" else self.flops
+        per_second = {"int8": self.int8, "bf16": self.bf16 or self.flops}.get(precision, self.flops)
         return max(flops / per_second[n_threads], nbytes / self.bytes[n_threads])  # (25)

@@ -6,7 +6,7 @@ import sys
 
 from ..errors import UsageError, UserError
 from ..files import is_stdout
-from ..streams import PATIENCE, Copied, can_go_on, line_chunks, line_writer, resumable_writer
+from ..streams import PATIENCE, Copied, line_chunks, line_writer, resumable_writer
 from .translate import pharaoh_line, weights_record
 from .verified import Effort
 
@@ -17,14 +17,14 @@ LONG = 5000  # characters of a line that will take a while
 class Output:
     """Translates chunks of lines and writes what was asked for, in order. Use it in a `with`.
 
-    On stdout lines appear at once; a file appears when all is done, and not at all after an error. With `resume` it
-    goes on after the last complete line of one that was interrupted. `crew` is who translates: the translator, unless
-    several ranks do (minnmt/tasks/translating.py).
+    On stdout lines appear at once; a file appears when all is done, and not at all after an error. `partial`, for a
+    plain file, keeps what there is if it is interrupted: "begin" writes it anew, "resume" goes on behind its last line.
+    `crew` is who translates: the translator, unless several ranks do (minnmt/tasks/translating.py).
     """
 
-    def __init__(self, translator, path, alignments_path=None, alignment_format="pharaoh", resume=False, crew=None):
+    def __init__(self, translator, path, alignments_path=None, alignment_format="pharaoh", partial=None, crew=None):
         self.translator, self.model, self.crew = translator, translator.model, crew or alone(translator)
-        self.resume, self.can_go_on = resume, False  # until the file is open
+        self.partial = partial
         self.path = "-" if is_stdout(path) else path
         self.alignments_path, self.alignment_format = alignments_path, alignment_format
         self._check_stdout()  # now, not after all the work
@@ -40,9 +40,9 @@ class Output:
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
-            if can_go_on(self.path):
-                self.can_go_on = True
-                self.write, self.n_lines = stack.enter_context(resumable_writer(self.path, self.resume))
+            if self.partial:
+                writer = resumable_writer(self.path, self.partial == "resume")
+                self.write, self.n_lines = stack.enter_context(writer)
             else:
                 self.write = stack.enter_context(line_writer(self.path))
             self.write_alignments = self.alignments_path and stack.enter_context(line_writer(self.alignments_path))

@@ -31,6 +31,8 @@ def run_training(run, status, limits):
         end = train(run, partial(validate, n_threads=threads, ranks=run.ranks), status, limits)
     except KeyboardInterrupt:
         status.line(f"stopped at once; continue from the last checkpoint with: {resume}")
+        if run.ranks.size > 1:
+            raise  # the others wait for this one: the job is ended
         return 130
     finally:
         status.clear()  # an error's sentence should not stand behind a progress bar

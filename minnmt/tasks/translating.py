@@ -5,8 +5,11 @@ lines go to the pool of ranks that mpi4py has, two for each, and rank 0 takes th
 """
 
 import contextlib
+import queue
+import threading
 from collections import deque
 from concurrent.futures import Future
+from typing import NamedTuple
 
 from ..search.fast import FastEngine
 from ..search.output import as_text
@@ -48,26 +51,61 @@ def translate_here(lines):
 
 
 def in_order(chunks, pool, n_others):
-    """Lists of lines -> (lines, their translations) in the same order; few of them are in memory."""
-    queue = deque()
-    for lines in chunks:
-        if sum(not future.done() for _, future in queue) < AHEAD * n_others:
-            queue.append((lines, pool.submit(translate_here, as_text(lines))))
-        else:
-            queue.append((lines, done_here(lines)))
-        while queue and (queue[0][1].done() or len(queue) > WAITING * n_others):
-            yield finished(queue)
-    while queue:
-        if not queue[0][1].done() and queue[-1][1].cancel():  # nobody has begun with the last one
-            lines, _ = queue[-1]
-            queue[-1] = lines, done_here(lines)
-        else:
-            yield finished(queue)
+    """Lists of lines -> (lines, their translations) in the same order; few of them are in memory.
+
+    What is translated is handed on as soon as all before it is, also while the next lines are waited for, and before
+    an error of the reading.
+    """
+    events, room = queue.SimpleQueue(), threading.Semaphore(AHEAD)
+    threading.Thread(target=read_ahead, args=(chunks, events, room), daemon=True).start()
+    begun, reading = deque(), True
+    while reading or begun:
+        if not reading and begun[-1][1].cancel():  # nobody has begun with the last one
+            begun[-1] = begun[-1][0], done_here(begun[-1][0])
+        event = events.get() if reading or not begun[0][1].done() else None
+        if isinstance(event, Chunk):
+            room.release()
+            begun.append((event.lines, translated(event.lines, begun, pool, n_others, events)))
+        elif isinstance(event, End):
+            reading, error = False, event.error
+        while begun and (begun[0][1].done() or len(begun) > WAITING * n_others):
+            lines, future = begun.popleft()
+            yield lines, future.result()
+    if error:
+        raise error
 
 
-def finished(queue):
-    lines, future = queue.popleft()
-    return lines, future.result()
+class Chunk(NamedTuple):
+    """Lines that were read."""
+
+    lines: list
+
+
+class End(NamedTuple):
+    """There are no more, perhaps because of an error."""
+
+    error: BaseException | None
+
+
+def read_ahead(chunks, events, room):
+    """Put what is read among the events; a thread of its own, for a pipe may be slow."""
+    error = None
+    try:
+        for lines in chunks:
+            room.acquire()
+            events.put(Chunk(lines))
+    except BaseException as found:
+        error = found
+    events.put(End(error))
+
+
+def translated(lines, begun, pool, n_others, events):
+    """A Future of the translations: by the pool, or here and now if it has enough to do."""
+    if sum(not future.done() for _, future in begun) >= AHEAD * n_others:
+        return done_here(lines)
+    future = pool.submit(translate_here, as_text(lines))
+    future.add_done_callback(lambda future: events.put(None))
+    return future
 
 
 def done_here(lines):

@@ -59,6 +59,7 @@ class Run:
             self.owned.collect(self.adam)
         if self.ranks.is_first:
             save_checkpoint(self.directory, self.params, self.adam, self.progress, self.attention.counts())
+        self.ranks.meet()  # nobody goes on, perhaps to an error that ends all, before it is written
 
     def start_counting(self):
         """An empty matrix for the next epoch's attention."""

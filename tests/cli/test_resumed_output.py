@@ -71,13 +71,28 @@ def write_some(path, error):
         raise error
 
 
-def test_an_interrupt_keeps_what_is_there_and_an_error_does_not(tmp_path):
-    with pytest.raises(KeyboardInterrupt):
-        write_some(tmp_path / "out", KeyboardInterrupt)
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), UserError("bad line")])
+def test_an_interrupt_or_an_error_keeps_what_is_there(tmp_path, error):
+    with pytest.raises(type(error)):
+        write_some(tmp_path / "out", error)
     assert (tmp_path / "out.partial").read_bytes() == b"a\nb\n" and not (tmp_path / "out").exists()
-    with pytest.raises(UserError):
-        write_some(tmp_path / "out", UserError("bad line"))
+
+
+def test_nothing_stays_of_an_output_without_lines(tmp_path):
+    with pytest.raises(UserError), resumable_writer(tmp_path / "out"):
+        raise UserError("bad first line")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_bad_line_keeps_those_before_it_and_says_how_to_go_on(whole, tmp_path):
+    (*decode, text), expected = whole
+    lines, damaged, out = text.read_bytes().splitlines(keepends=True), tmp_path / "in", tmp_path / "out"
+    damaged.write_bytes(b"".join([*lines[:70], b"\xff\n", *lines[71:]]))
+    result = run_cli(*decode, damaged, "-o", out)
+    assert result.code == 1 and "70 lines are kept; go on with:" in result.err and "--resume" in result.err
+    damaged.write_bytes(b"".join(lines))
+    assert run_cli(*decode, damaged, "-o", out, "--resume").code == 0
+    assert out.read_bytes() == expected
 
 
 def test_two_writers_of_one_file_are_refused(tmp_path):

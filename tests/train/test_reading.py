@@ -64,12 +64,13 @@ def test_an_update_passes_through_few_files_and_no_thread_but_the_main_one():
     assert len(files) <= 14, files
 
 
-@pytest.mark.parametrize("reading", [True, False])
-@pytest.mark.parametrize("place", [
-    "minnmt.nn.gru.gru_step_backward", "minnmt.nn.attention.attention_backward", "minnmt.nn.gru.gru_gates_backward",
+@pytest.mark.parametrize("reading, place", [
+    (True, "minnmt.nn.gru.gru_step_backward"), (True, "minnmt.nn.gru.gru_gates_backward"),
+    (True, "minnmt.nn.attention.attention_backward"), (False, "minnmt.nn.gru.gru_sequence_backward"),
+    (False, "minnmt.model.decoder.decoder_steps_backward"),
 ])
 def test_the_debugger_stops_in_a_backward(tmp_path, reading, place):
-    """With one thread it does so in both modes: there is no pool."""
+    """Also with kernels, for with one thread there is no pool; the steps of a sequence are one call then."""
     train = ["cli.py", "train", *write_toy_text(tmp_path), *SMALL, "--threads", 1, "-o", tmp_path / "run"]
     commands = f"import {place.rpartition('.')[0]}\nb {place}\nc\nw\nq\n"
     result = python("-m", "pdb", *train, reading=reading, text=commands)

@@ -38,6 +38,7 @@ from ...search.stages import (
 )
 from ...text.batches import Batch
 from ...train.adam import adam, adam_rows
+from .sequence_cases import decoder_cases, gru_cases
 from .yardstick import LIST_WORDS, Size, random_list
 
 TANH, EXP = 20, 15
@@ -166,16 +167,23 @@ class Maker:
         a, b, total = self.floats(M, K), self.floats(K, N), np.zeros((K, N), np.float32)
         yield KernelCase(bf16_tiles, f"{K:,} x {N:,}", (b,), 0, b.nbytes + b.nbytes // 2)
         work = 2 * M * K * N, size_of(a, b) + 4 * M * N
-        yield KernelCase(bf16_product, f"{M:,} x {K:,} x {N:,}", (a, bf16_tiles(b), N), *work)
+        yield KernelCase(bf16_product, f"{M:,} x {K:,} x {N:,}", (a, bf16_tiles(b), N), *work, "bf16")
         grads = self.floats(M, N)
         work = 2 * M * K * N, size_of(a, grads) + 2 * total.nbytes
-        yield KernelCase(add_bf16_product, f"{M:,} x {K:,} x {N:,}", (total, a, grads), *work)
+        yield KernelCase(add_bf16_product, f"{M:,} x {K:,} x {N:,}", (total, a, grads), *work, "bf16")
         N, E, V = LOSS_ROWS, self.E, self.V
         o, W, b = self.floats(N, E), self.floats(V, E), self.floats(V)
         arguments, work = (o, bf16_tiles(W.T), b, self.rng.integers(V, size=N)), 2 * N * E * V + N * V * (EXP + 5)
-        yield KernelCase(bf16_softmax_nll, f"{N} words of {V:,}", arguments, work, W.nbytes // 2 + 2 * N * V)
+        nbytes = W.nbytes // 2 + 2 * N * V
+        yield KernelCase(bf16_softmax_nll, f"{N} words of {V:,}", arguments, work, nbytes, "bf16")
         errors = upper_half(self.floats(N, V))
         yield KernelCase(add_bf16_rows, f"{N} words of {V:,}", (b, o[:, 0].copy(), errors), 2 * N * V, errors.nbytes)
+
+    def sequences(self):
+        """All steps of the encoder's GRU and of the decoder."""
+        shape = f"{SHARE} sentences of {self.S}"
+        for *case, flops, nbytes in (*gru_cases(self, SHARE, CELL), *decoder_cases(self, SHARE, CELL, TANH + 5)):
+            yield KernelCase(case[0], shape, case[1], flops, nbytes, "bf16")
 
     def attention(self):
         """Attention in training."""
@@ -227,8 +235,10 @@ class Maker:
 
     def cases(self):
         """All of them, one after the other: the arrays of a case may go when it is done."""
-        for part in (self.products, self.decoding, self.choosing, self.training_products, self.gates, self.attention):
+        for part in (self.products, self.decoding, self.choosing, self.training_products, self.sequences):
             yield from part()
+        yield from self.gates()
+        yield from self.attention()
         yield from self.loss()
         yield from self.updates()
         yield from self.counting()

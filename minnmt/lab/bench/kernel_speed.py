@@ -18,8 +18,8 @@ def measure_kernels(bench):
         (
             "The limit is the roofline: the time that operations (at the speed of sgemm) or bytes (at that of memory) "
             "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory, so more "
-            "than 100 % is possible. tanh and exp count as 20 and 15 operations. Products in 8 bits have their own "
-            "limit; their plain functions multiply whole numbers as float32, with BLAS.",
+            "than 100 % is possible. tanh and exp count as 20 and 15 operations. Products in 8 bits and in bfloat16 "
+            "have their own limits; their plain functions multiply float32, with BLAS.",
         ),
     )  # fmt: skip
     if reading_mode():

@@ -52,11 +52,11 @@ def measure_training(bench):
     """Yields a Table for each size: beside the paper's network, the two that one would train on two cores."""
     others = [SIZES["medium"], SIZES["default"]] if bench.size == SIZES["paper"] else []
     for size in (bench.size, *others):
-        yield measure_size(bench, size)
+        yield measure_size(bench, size, is_first=size is bench.size)
 
 
-def measure_size(bench, size):
-    """One network -> Table."""
+def measure_size(bench, size, is_first):
+    """One network -> Table. Only the first says how much memory it needs: what it had, the process keeps."""
     n_words = size.vocabularies[0]
     params = make_network(size, n_words)
     params.softmax.b[EOS] = 0
@@ -69,7 +69,7 @@ def measure_size(bench, size):
             (name, precision): update_with(updater, words, precision)
             for name, words in choices.items() for precision in PRECISIONS if precision == "float32" or has_bf16()
         }  # fmt: skip
-        peaks = {name: peak_after(case) for name, case in cases.items()}  # ascending: full needs most
+        peaks = {name: peak_after(case, is_first) for name, case in cases.items()}  # ascending: full needs most
         peer = Peer(pairs, choices, params) if bench.torch else None  # only now, for the peaks are minnmt's
         if peer:
             cases.update(peer.warm_cases())
@@ -97,13 +97,15 @@ def update_with(updater, words, precision):
     return update
 
 
-def peak_after(function):
-    """Call it -> the most bytes of memory that this process ever had; 0 where the system does not say (Windows)."""
+def peak_after(function, wanted):
+    """Call it -> the most bytes of memory that this process ever had; None where the system does not say (Windows)."""
     function()
     try:
         import resource
     except ImportError:
-        return 0
+        return None
+    if not wanted:
+        return None
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
@@ -125,8 +127,7 @@ def training_table(bench, size, pairs, choices, peaks, found, peer):
         f"{size.train_words:,} words, as the targets are.",
         "Of the limit: operations of the products / seconds, as a share of what the machine can do (section machine).",
         "Products: in float32, or rounded to bfloat16 (`train --precision bf16`); PyTorch's bf16 is its autocast.",
-        "Peak: the most memory this process has had so far, earlier rows included; the updates ran once in the",
-        "order of the rows before they were timed.",
+        "Peak: the most memory this process has had so far; of the first network only, in the order of the rows.",
     )
     table = Table("train", title, HEADINGS + (PEER_HEADINGS if peer else ()), notes)
     n_words = size.batch * size.length
@@ -145,7 +146,7 @@ def training_table(bench, size, pairs, choices, peaks, found, peer):
         cells.append(f"{100 * median(record['share_of_limit']):.0f} %")
         cells.append("-" if name == FULL else spread(ratios(full, seconds)))
         cells.append("-" if precision == "float32" else spread(ratios(exact, seconds)))
-        cells.append(number(peaks[name, precision] / 1e9))
+        cells.append(number(peaks[name, precision] / 1e9) if peaks[name, precision] else "-")
         if peer:
             cells += peer.compare(name, precision, record, found)
         table.add(record, *cells)

@@ -29,10 +29,10 @@ N_PRUNED = 3  # extensions that just missed the beam, of every step
 
 # What is kept of a layer: from its arguments and results, {name of a Step's field: array}
 NOTES = {
-    gru_step_forward: lambda given, found: {"gates1": found[1].gates, "cand1": found[1].c, "s1": found[0]},
+    gru_step_forward: lambda given, found: {"gates1": found[1].gates, "cand1": found[1].h_tilde, "s1": found[0]},
     masked_softmax: lambda given, found: {"energy": given[0], "alpha": found},
     attention_forward: lambda given, found: {"c": found[0]},
-    context_cell_forward: lambda given, found: {"gates2": found[1].gates, "cand2": found[1].cand, "s": found[0]},
+    context_cell_forward: lambda given, found: {"gates2": found[1].gates, "cand2": found[1].s_tilde, "s": found[0]},
     readout_forward: lambda given, found: {"y": given[1], "o": found[0]},
     log_softmax: lambda given, found: {"logps": found},
 }

@@ -34,7 +34,7 @@ const SOURCE_STAGES = [
   {
     name: "encoder",
     about: () => "an annotation per unit",
-    formula: "[r, u] = sigmoid(x W + b + h U)\nc = tanh(x Wx + bx + r * (h Ux))\nh' = u * h + (1 - u) * c",
+    formula: "[r, u] = sigmoid(x W + b + h U)\nh~ = tanh(x Wx + bx + r * (h Ux))\nh' = u * h + (1 - u) * h~",
     numbers: ["(1)", "(2)", "(3)"],
     shapes: (at) => `x (S,${at.size.embedding}) -> h (S,${2 * at.size.hidden}), S = ${at.trace.units.length}`,
     prose: () =>
@@ -92,15 +92,15 @@ const WORD_STAGES = [
   {
     name: "first cell",
     about: () => "the state takes in the word before",
-    formula: "[r, u] = sigmoid(y W + b + s U)\nc = tanh(y Wx + bx + r * (s Ux))\ns' = u * s + (1 - u) * c",
+    formula: "[r, u] = sigmoid(y W + b + s U)\ns~ = tanh(y Wx + bx + r * (s Ux))\ns' = u * s + (1 - u) * s~",
     numbers: ["(1)", "(2)", "(3)"],
     shapes: (at) => `y (1,${at.size.embedding}), s (1,${at.size.hidden}) -> s' (1,${at.size.hidden})`,
-    prose: () => "Where u is near 1 the old state s stays; where it is near 0 the candidate c takes its place.",
+    prose: () => "Where u is near 1 the old state s stays; where it is near 0 the candidate s~ takes its place.",
     vectors: (at, v) => [
       ["s", "the state so far", at.state],
       ["r", "reset gate", v.gates1[0]],
       ["u", "update gate: keeps the old state", v.gates1[1]],
-      ["c", "candidate", v.cand1],
+      ["s~", "candidate", v.cand1],
       ["s'", "the state between the two cells", v.s1],
     ],
   },
@@ -155,7 +155,7 @@ const WORD_STAGES = [
   {
     name: "second cell",
     about: () => "the state takes in the context",
-    formula: "[r, u] = sigmoid(s' U + b + c W)\ng = tanh((s' Ux + bx) * r + c Wx)\ns = u * s' + (1 - u) * g",
+    formula: "[r, u] = sigmoid(s' U + b + c W)\ns~ = tanh((s' Ux + bx) * r + c Wx)\ns = u * s' + (1 - u) * s~",
     numbers: ["(8)", "(9)", "(10)"],
     shapes: (at) => `s' (1,${at.size.hidden}), c (1,${2 * at.size.hidden}) -> s (1,${at.size.hidden})`,
     prose: () =>
@@ -164,7 +164,7 @@ const WORD_STAGES = [
       ["s'", "after the first cell", v.s1],
       ["r", "reset gate", v.gates2[0]],
       ["u", "update gate: keeps s'", v.gates2[1]],
-      ["g", "candidate", v.cand2],
+      ["s~", "candidate", v.cand2],
       ["s", "the new state", v.s],
     ],
   },
