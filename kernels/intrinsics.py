@@ -19,7 +19,7 @@ bfloat16 (in a uint16 each) or four int8. The array that a function is given dec
     swap(board, i, old, new)  board[i] = new if it is old, undivided -> was it?
     pause()                   what a loop that waits should do; give_way() lets another thread have the core
 
-Nothing here checks an index. Notebook 08.
+Nothing here checks an index. Notebooks 08 and 09.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What the machine can do at best: reading memory, and multiplying in 8 bits. Notebook 08.
+"""What the machine can do at best: reading memory, and multiplying in 8 bits. Notebooks 08 and 09.
 
 The plain functions are in minnmt/lab/bench/limits.py.
 """

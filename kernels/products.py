@@ -5,7 +5,7 @@ how): 32 outputs are a tile, and for every input, or four of them in 8 bits, the
 a tile is read from its first byte to its last, two registers at a time, and each register serves five rows. In 8 bits
 one instruction multiplies and adds 64 pairs of numbers.
 
-The plain function is in minnmt/search/packed.py. Notebook 08.
+The plain function is in minnmt/search/packed.py. Notebooks 08 and 09.
 """
 
 import numpy as np

@@ -12,7 +12,7 @@ helper must not fail between its claim and its end, and asks for no memory there
 A round is a number that only grows: how many rounds there were, how many rows take part, which stage. A part is
 claimed by writing the round beside it, if an earlier one is there. So a helper that wakes up late can claim nothing,
 provided that the parts of a round follow from the round and from what stays the same for the whole batch.
-Notebook 08.
+Notebook 09.
 """
 
 from .intrinsics import add, give_way, pause, peek, poke, swap

@@ -30,8 +30,8 @@ def names(paths):
     return [path.stem for path in paths]
 
 
-def test_eleven_lessons_and_a_solution_for_each():
-    assert [name[:2] for name in names(LESSONS)] == [f"{i:02}" for i in range(11)]
+def test_twelve_lessons_and_a_solution_for_each():
+    assert [name[:2] for name in names(LESSONS)] == [f"{i:02}" for i in range(12)]
     assert names(SOLUTIONS) == names(LESSONS)
 
 

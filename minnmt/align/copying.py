@@ -2,7 +2,7 @@
 
 Names, numbers and addresses are often the same in both languages, and rare, so that counts may not know them. Where
 the two sides are cut differently, the same name has other units on the other side: a word that the source side had to
-cut is cut again as the target side would. Notebook 10.
+cut is cut again as the target side would. Notebook 11.
 """
 
 import numpy as np

@@ -4,7 +4,7 @@
 
 An idiom's words may never be linked one by one with what they mean together, or too rarely to be among the n best; the
 phrase has a list of its own, of up to 20 words beside those that its words bring already. Phrases that were met once
-are left out. Notebook 10.
+are left out. Notebook 11.
 """
 
 from dataclasses import dataclass, field

@@ -3,7 +3,7 @@
 A bfloat16 is the upper half of a float32: its sign, its exponent and 7 bits behind the point. CPUs that multiply pairs
 of them are several times as fast as with float32. Only products are rounded: weights, gradients and all else stay
 float32. In float64 nothing is rounded, so gradients are checked as always. The errors of the softmax are needed by
-products alone, so they are rounded as soon as they are known. Notebook 08 teaches products in few bits.
+products alone, so they are rounded as soon as they are known. Notebook 09 teaches products in few bits.
 """
 
 import contextlib

@@ -5,7 +5,7 @@
 
 It is the neural selector of Domhan et al. (2022), with W the output embedding of the trained network instead of a
 matrix of its own: P is all there is to learn, besides a bias per word. W and the annotations stay as they are, so the
-way back ends at P, p and b. Notebook 10 teaches this file.
+way back ends at P, p and b. Notebook 11 teaches this file.
 """
 
 from dataclasses import dataclass

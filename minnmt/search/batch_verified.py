@@ -2,7 +2,7 @@
 
 All rows that a draft has met, of all steps and sentences, are one product with the whole output layer. The engine's
 numbers for a row do not depend on the other rows, to the last bit, and so neither translations nor scores differ from
-those of full search. Each sentence drafts as far as its own misses suggest. Notebook 10.
+those of full search. Each sentence drafts as far as its own misses suggest. Notebook 11.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """What all words say of readouts that a search with lists has met: many rows, one reading of the output layer.
 
-Notebook 10.
+Notebook 11.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Where the compiled engine works: memory that is laid out once for a batch, and threads that help with it.
 
 Several threads may work at one desk (kernels/team.py): the one that runs the search, and those of a Team, who take over
-parts of its work. In reading mode there are no desks. Notebook 08.
+parts of its work. In reading mode there are no desks. Notebook 09.
 """
 
 import contextlib

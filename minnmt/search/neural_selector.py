@@ -1,6 +1,6 @@
 """The neural selector: lists from the encoder's annotations, every word above a threshold; and its file.
 
-The layer is in minnmt/nn/selection.py, its training in minnmt/tasks/selecting.py. Notebook 10.
+The layer is in minnmt/nn/selection.py, its training in minnmt/tasks/selecting.py. Notebook 11.
 """
 
 import numpy as np

@@ -14,7 +14,7 @@ so the annotations are multiplied once per sentence, and c itself is never made.
 
 Weights are kept in 8 bits, one scale per output. What they are multiplied with is rounded to 8 bits just before, one
 scale per row. Products are added up as whole numbers. Everything else is float32, and with `float32` all of it is.
-Notebook 08.
+Notebooks 08 and 09.
 """
 
 import functools

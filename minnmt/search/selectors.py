@@ -2,7 +2,7 @@
 
 A selector has one method, lists(src_ids, src_mask) -> an ascending array of target ids for each sentence. SELECTORS is
 where a new one is added. What they are made from lies beside the model and is made by `align`: counts, phrases.npz,
-selection.npz. Notebook 10 compares them.
+selection.npz. Notebook 11 compares them.
 """
 
 from dataclasses import dataclass

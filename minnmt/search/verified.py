@@ -12,7 +12,7 @@ their scores with all words. If at some step of the three best a word outside th
 word chosen (0.3 times), such words join the list, and it searches again. Without a beam that is full search; with one
 it is not, for what left the beam on the way is not looked at.
 
-Left out: batches and speed (batch_verified.py). Notebook 10 drafts by hand.
+Left out: batches and speed (batch_verified.py). Notebook 11 drafts by hand.
 """
 
 from dataclasses import dataclass

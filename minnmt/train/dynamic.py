@@ -2,7 +2,7 @@
 
 The table of candidates is made anew from all counts at the start of an epoch. Then either every batch has a list, for
 all its sentences, when it comes up ("batch"), or every sentence pair has a list of its own, chosen for the whole corpus
-before the epoch starts ("epoch"). The target words themselves, eos and UNK are always in. Notebook 09.
+before the epoch starts ("epoch"). The target words themselves, eos and UNK are always in. Notebook 10.
 """
 
 import numpy as np

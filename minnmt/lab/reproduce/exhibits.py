@@ -2,7 +2,7 @@
 
 Table 1 of the paper is deen-table, its Figure 1 epochs-figure, Table 2 threshold-table, Table 3 iten-table. More:
 dynamic-table, which the paper proposes, lists-table, which compares lists of other origins, and aligner-table, which
-looks at what attention and fast_align link, and claims-table, which sums up. Notebook 09.
+looks at what attention and fast_align link, and claims-table, which sums up. Notebook 10.
 """
 
 from .aligner_table import aligner_table

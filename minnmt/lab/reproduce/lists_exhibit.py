@@ -1,7 +1,7 @@
 """lists-table: every way to choose words, at the same average list size, and what it costs to verify a list.
 
 The yardstick is the list of attention with 100 candidates per source word. Every other selector gets as many candidates
-per word, or a threshold as low, as make its lists equally long on the test text. Notebook 10.
+per word, or a threshold as low, as make its lists equally long on the test text. Notebook 11.
 """
 
 from dataclasses import asdict
