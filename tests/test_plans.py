@@ -1,13 +1,16 @@
 """The course plans of tutorials/teaching: times add up, and no lesson comes before one that it needs."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parent.parent / "tutorials" / "teaching" / "README.md").read_text(encoding="utf-8")
-NOTES = (Path(__file__).parent.parent / "tutorials" / "teaching" / "notes.md").read_text(encoding="utf-8")
-HALF_DAY, DAY, CLASS = 240, 390, 75  # minutes: all of the half day, a day of two, a class without quiz and homework
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "tutorials" / "teaching" / "README.md").read_text(encoding="utf-8")
+NOTES = (ROOT / "tutorials" / "teaching" / "notes.md").read_text(encoding="utf-8")
+HALF_DAY, DAY, CLASS = 240, 390, 90  # minutes: all of the half day, a day of two, a class of the semester
+TOLERANCE = 15  # minutes between what a lesson says of itself and the plan
 
 
 def rows(heading):
@@ -47,6 +50,18 @@ def test_notes_have_the_same_times(lesson):
     _, _, minutes, exercises = LESSONS[lesson]
     section = NOTES.split(f"\n## {lesson} ")[1]
     assert section.split("\n")[2].startswith(f"Lesson {minutes} minutes, exercises {exercises}.")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tutorials").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_plans_allow_what_lessons_say(path):
+    """Of the lessons that give their times: for reading, and for each exercise."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    _, _, minutes, exercises = LESSONS[path.stem[:2]]
+    if reading := re.search(r"(\d+) minutes for reading", text):
+        assert abs(int(reading[1]) - int(minutes)) <= TOLERANCE
+    if given := re.findall(r"\((\d+) minutes", text.split("## Exercises")[1]):
+        assert abs(sum(map(int, given)) - int(exercises)) <= TOLERANCE
 
 
 def test_the_half_day_adds_up():
