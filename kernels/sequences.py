@@ -71,7 +71,7 @@ def gru_steps_backward(dh, steps, p):
                 d = dh[t, b, k] + dh_prev[b, k]
                 dh_new[b, k] = steps.mask[t, b, 0] * d
                 kept[b, k] = d - dh_new[b, k]
-        gates, c, h_cand, h_prev = steps.gates[t], steps.c[t], steps.h_cand[t], steps.h_prev[t]
+        gates, c, h_cand, h_prev = steps.gates[t], steps.h_tilde[t], steps.h_cand[t], steps.h_prev[t]
         fill_state_backward(dh_new, gates, c, h_cand, h_prev, dx_gates[t], dx_cand[t], dh_cand[t], dh_prev)
         add_turned(dx_gates[t], p.U, product, dh_prev)
         add_turned(dh_cand[t], p.Ux, product, dh_prev)
@@ -144,7 +144,7 @@ def decoder_steps_backward(dstates, dcontexts, steps, memory, p, dv, dv_b):
         add(dstates[t], ds)
         # forward: s = context_cell(s1, c)
         fill_state_backward(
-            ds, cell.gates[t], cell.cand[t], cell.s_cand[t], cell.s1[t], dgates[t], dc_cand[t], ds_cand[t], ds1
+            ds, cell.gates[t], cell.s_tilde[t], cell.s_cand[t], cell.s1[t], dgates[t], dc_cand[t], ds_cand[t], ds1
         )
         add_turned(dgates[t], p.decoder_cell.U, product, ds1)
         add_turned(ds_cand[t], p.decoder_cell.Ux, product, ds1)
@@ -157,8 +157,9 @@ def decoder_steps_backward(dstates, dcontexts, steps, memory, p, dv, dv_b):
         add_turned(ds_proj[t], p.attention.W_s, product, ds1)
         # forward: s1 = GRU(y, s_prev)
         fill_state_backward(
-            ds1, first.gates[t], first.c[t], first.h_cand[t], first.h_prev[t], dx_gates[t], dx_cand[t], dh_cand[t], ds
-        )
+            ds1, first.gates[t], first.h_tilde[t], first.h_cand[t], first.h_prev[t],
+            dx_gates[t], dx_cand[t], dh_cand[t], ds,
+        )  # fmt: skip
         add_turned(dx_gates[t], p.decoder_gru.U, product, ds)
         add_turned(dh_cand[t], p.decoder_gru.Ux, product, ds)
     return ds, dh_proj, dx_gates, dx_cand, dh_cand, ds_proj, dc, dgates, dc_cand, ds_cand

@@ -113,7 +113,7 @@ def filled_in(edition, lesson, solutions):
             cell.source = answers[cell.id]
         elif is_stub(cell):
             sources = solved.get(course_of(cell)["exercise"], [])
-            cell.source = sources.pop(0) if sources else cell.source
+            cell.source += "\n\n\n" + sources.pop(0) if sources else ""  # what else the stub's cell holds stays
     return full
 
 

@@ -146,7 +146,7 @@ def decoder_forward(y, s0, memory, p):
 def decoder_steps_forward(y_gates, y_cand, s0, memory, p):
     """y_gates (T,B,2H), y_cand (T,B,H), s0 (B,H), memory, p: StepWeights -> the states, then what backward needs.
 
-    All with T in front: s, then gates, h_cand, c of the GRU, s_proj, alpha of the attention, s1, context, gates,
+    All with T in front: s, then gates, h_cand, h_tilde of the GRU, s_proj, alpha of the attention, s1, context, gates,
     s_cand, cand of the cell.
     """
     (T, B, H), (S, _, C) = y_cand.shape, memory.h.shape
@@ -154,7 +154,8 @@ def decoder_steps_forward(y_gates, y_cand, s0, memory, p):
     found, s = tuple(np.empty((T, *size), y_cand.dtype) for size in sizes), s0
     for t in range(T):
         s, _, _, step = decoder_step_forward(y_gates[t], y_cand[t], s, memory, p)
-        for array, value in zip(found, (s, step.gru.gates, step.gru.h_cand, step.gru.c, *step.attention, *step.cell)):
+        gru = step.gru
+        for array, value in zip(found, (s, gru.gates, gru.h_cand, gru.h_tilde, *step.attention, *step.cell)):
             array[t] = value
     return found
 
@@ -188,7 +189,7 @@ def decoder_steps_backward(dstates, dcontexts, steps, memory, p, dv, dv_b):
     steps: DecoderStepCache of all steps, p: StepWeights. Adds into dv (C) and dv_b (1), of the attention.
     """
     g, dh_proj, ds = EnergyGrads(dv, dv_b), np.zeros_like(memory.h_proj), np.zeros(dstates.shape[1:], dstates.dtype)
-    gates, state, context = steps.gru.gates, steps.gru.c, dcontexts
+    gates, state, context = steps.gru.gates, steps.gru.h_tilde, dcontexts
     found = tuple(np.empty_like(like) for like in (gates, state, state, context, context, gates, state, state))
     for t in reversed(range(len(dstates))):
         cache = DecoderStepCache(*(step_of(part, t) for part in steps))

@@ -158,8 +158,9 @@ def gru_sequence_forward(x, h0, mask, p):
     """x (S,B,E), h0 (B,H), mask (S,B) -> h (S,B,H), cache."""
     x_gates, x_cand = gru_inputs_forward(x, p)
     mask = np.ascontiguousarray(mask)
-    h, gates, h_cand, c = gru_steps_forward(x_gates, x_cand, h0, mask, Recurrent(multiplier(p.U), multiplier(p.Ux)))
-    return h, GRUSequenceCache(x, GRUStepCache(states_before(h0, h), gates, h_cand, c, mask[:, :, None]))
+    weights = Recurrent(multiplier(p.U), multiplier(p.Ux))
+    h, gates, h_cand, h_tilde = gru_steps_forward(x_gates, x_cand, h0, mask, weights)
+    return h, GRUSequenceCache(x, GRUStepCache(states_before(h0, h), gates, h_cand, h_tilde, mask[:, :, None]))
 
 
 def states_before(h0, h):
@@ -169,13 +170,13 @@ def states_before(h0, h):
 
 @compiled("sequences.gru_steps")
 def gru_steps_forward(x_gates, x_cand, h0, mask, p):
-    """x_gates (S,B,2H), x_cand (S,B,H), h0 (B,H), mask (S,B), p: Recurrent -> h, gates, h_cand, c of all steps."""
-    h, gates, h_cand, c = [np.empty_like(like) for like in (x_cand, x_gates, x_cand, x_cand)]
+    """x_gates (S,B,2H), x_cand (S,B,H), h0 (B,H), mask (S,B), p: Recurrent -> h, gates, h_cand, h_tilde, all steps."""
+    h, gates, h_cand, h_tilde = [np.empty_like(like) for like in (x_cand, x_gates, x_cand, x_cand)]
     h_prev = h0
     for t in range(len(x_gates)):
         h_prev, step = gru_step_forward(x_gates[t], x_cand[t], h_prev, mask[t], p)
-        h[t], gates[t], h_cand[t], c[t] = h_prev, step.gates, step.h_cand, step.c
-    return h, gates, h_cand, c
+        h[t], gates[t], h_cand[t], h_tilde[t] = h_prev, step.gates, step.h_cand, step.h_tilde
+    return h, gates, h_cand, h_tilde
 
 
 def gru_sequence_backward(dh, cache, p, g):

@@ -68,7 +68,8 @@ def test_what_can_be_blank(source, blank, expected):
 def test_filled_in_it_is_the_lesson_with_solutions(lesson, solutions):
     full = filled_in(student_edition(lesson, "toy"), lesson, solutions)
     for before, after in zip(code_cells(lesson), code_cells(full)):
-        assert after.source == ("def half(a):\n    return a / 2" if before.id == "stub" else before.source)
+        assert after.source.startswith(before.source)
+        assert after.source.endswith("def half(a):\n    return a / 2") == (before.id == "stub")
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
