@@ -13,7 +13,8 @@ from . import options as opt
 ITERATIONS = 5
 *FIRST, LAST = (method.text for method in ALIGNERS.values())
 ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads", "shares")
-SELECTORS = {"phrases": "phrases.npz", "neural": "selection.npz"}  # what is made for decode --select
+# What is made for decode --select
+SELECTORS = {"phrases": "phrases.npz", "neural": "selection.npz", "screen": "screen.npz"}
 
 
 @click.command()
@@ -21,7 +22,7 @@ SELECTORS = {"phrases": "phrases.npz", "neural": "selection.npz"}  # what is mad
 @click.option(
     "--method", type=click.Choice(["attention", *ALIGNERS, *SELECTORS]), default="attention", show_default=True,
     help=f"The model's attention, {', '.join(FIRST)}, or {LAST}. For decode --select: phrases, from attention to "
-    "neighbouring words, or neural, a layer that is trained in minutes.",
+    "neighbouring words; neural, a layer that is trained in minutes; or screen, words per step.",
 )  # fmt: skip
 @click.option("--src", type=opt.FILE, help="Source text. [default: what the model was trained with]")
 @click.option("--trg", type=opt.FILE, help="Target text: line by line, the translation of --src.")
@@ -170,13 +171,18 @@ def make_for_selector(method, src, trg, options):
             counts = selecting.count_phrases(model, split, settings, status)
             counts.save(output)
             found = f"{counts.table.n_cells:,} cells of {len(counts.phrases):,} phrases"
+        elif method == "screen":
+            screen = selecting.make_screen(model, split, settings, status)
+            screen.save(output, {"method": "screen", "readouts": int(screen.n_readouts.sum())})
+            found = f"{len(screen.centres):,} groups of readouts with {screen.counts.n_cells:,} words in all"
         else:
             layer, losses = selecting.train_selection(model, split, settings, status)
             save_selection(output, layer, {"method": "neural", "losses": losses})
             found = f"a layer of {sum(array.size for array in vars(layer).values()):,} numbers"
     status.line(f"{found} in {output}")
     model = f"-m {directory}" if directory else f"--npz {options['npz']} ..."
-    status.line(f"translate with: {call(f'decode {model} --topn 100 --select counts --select {method}')}")
+    chosen = "--topn 500 --select screen" if method == "screen" else f"--topn 100 --select counts --select {method}"
+    status.line(f"translate with: {call(f'decode {model} {chosen}')}")
 
 
 def count_attention(model, split, directory, options, status, ranks):

@@ -58,6 +58,8 @@ def audit(input_path, reference, output_path, as_json, examples, negations, **op
     check_engines(options, negations)
     negations = negation_words(negations)
     model = opt.model_from_options(options)
+    if "screen" in options["select"]:
+        raise UsageError("audit looks at lists of sentences: --select screen has none; see reproduce lists-table")
     selector = opt.selector_from_options(options, model)
     split = text_from_options(input_path, reference, model)
     options["threads"] = options["threads"] or opt.available_processors()

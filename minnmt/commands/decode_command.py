@@ -83,6 +83,8 @@ def run_decode(options):
     ranks, translator = current(), None
     if options["reference"] and ranks.size > 1:
         raise UsageError("--reference does not make use of several ranks: leave out mpiexec")
+    if "screen" in options["select"] and ranks.size > 1:
+        raise UsageError("--select screen does not make use of several ranks: leave out mpiexec")
     if not why_not_resumable(options):
         ranks.tell(f"Go on with: {resume_command()}")
     if ranks.is_first:
@@ -121,6 +123,8 @@ def check_together(options):
     for name in ("verify", "json"):
         if options[name] and not opt.has_lists(options):
             raise UsageError(f"--{name} goes with --topn N or --select: without them there are no lists")
+    if "screen" in options["select"] and (options["verify"] or options["reference"]):
+        raise UsageError("--verify and --reference need lists of sentences: they do not go with --select screen")
     if options["outside"] and not opt.has_lists(options):
         raise UsageError("--outside goes with --topn N: without it no word is outside")
     if options["reference"] and options["engine"]:

@@ -144,13 +144,14 @@ COUNTS_OPTIONS = (
 counts_options = group(*COUNTS_OPTIONS)
 
 # What chooses words besides counts; selector_from_options reads them. minnmt/search/selectors.py has the selectors
-SELECTOR_NAMES = ("counts", "copy", "phrases", "neural")
+SELECTOR_NAMES = ("counts", "copy", "phrases", "neural", "screen")
 select_options = group(
     click.option(
         "--select", multiple=True, type=click.Choice(SELECTOR_NAMES),
         help="What chooses a sentence's words; several are combined. counts: the --topn best per source word; copy: "
         "words spelled as in the source; phrases: up to 20 words per two or three neighbouring source words; neural: a "
-        "trained layer over the encoder. [default: counts, with --topn]",
+        "trained layer over the encoder; screen, alone: words per step, --topn of them on average. "
+        "[default: counts, with --topn]",
     ),
     click.option(
         "--select-threshold", type=Number(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
@@ -294,7 +295,7 @@ def selector_from_options(options, model):
     from ..search.selectors import Choice, selector_by_names
 
     names = options["select"] or (("counts",) if options["topn"] else ())
-    needy = [name for name in names if name in ("counts", "phrases")]
+    needy = [name for name in names if name in ("counts", "phrases", "screen")]
     if needy and not options["topn"]:
         raise UsageError(f"--select {needy[0]} needs --topn N")
     if not options["topn"]:

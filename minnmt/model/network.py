@@ -110,6 +110,14 @@ def attention_weights(batch, params):
     return decoder_forward(y, s0, memory, params)[2]
 
 
+def readouts(batch, params):
+    """batch -> o (T,B,E): the part of network_forward that comes before the softmax, without dropout."""
+    s0, memory, _ = encode(batch.src_ids, batch.src_mask, params)
+    y = previous_words(batch.trg_ids, params.trg_embedding)
+    states, contexts, _, _ = decoder_forward(y, s0, memory, params)
+    return readout_forward(flat(states), flat(y), flat(contexts), params.readout)[0].reshape(*y.shape[:2], -1)
+
+
 def network_forward(batch, params, ids=None, dropout=NO_DROPOUT):
     """batch (see minnmt/text/batches.py), ids: None, an array or a list of B arrays -> NetworkOutput, cache."""
     T, B = batch.trg_ids.shape

@@ -28,6 +28,7 @@ class FastEngine:
         self.packed = packed or pack(params, precision)
         self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
         self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
+        self._screen = self._screened = None
 
     @property
     def name(self):
@@ -42,6 +43,16 @@ class FastEngine:
         if rows.levels or rows.w.dtype != np.float32 or fastest_precision() != "int8":
             return None
         return make_rows(rows.w, rows.bias, "int8")
+
+    def listed_once(self, screen):
+        """A Screen (screen.py) -> Output of its groups' words, and their ids (G,M); made when first asked for."""
+        if self._screen is not screen:
+            lists = screen.lists
+            ids = np.zeros((len(lists), max(map(len, lists))), np.int64)
+            for group, words in enumerate(lists):
+                ids[group, : len(words)] = words
+            self._screen, self._screened = screen, (self.packed.softmax.listed(lists), ids)
+        return self._screened
 
     def forget_words(self):
         """Project all words anew when they are met, as a new engine does."""

@@ -7,6 +7,7 @@ import sys
 from ..errors import UsageError, UserError
 from ..files import is_stdout
 from ..streams import PATIENCE, Copied, line_chunks, line_writer, resumable_writer
+from .screen import Screen
 from .translate import pharaoh_line, weights_record
 from .verified import Effort
 
@@ -100,7 +101,7 @@ class Output:
             return {}
         record = {
             "sentences": self.n_listed, "vocabulary": len(self.model.trg.vocab),
-            "words_per_sentence": self.words_listed / self.n_listed,
+            "words_per_sentence": self.words_listed / self.n_listed,  # with a screen: per step
             "candidates_per_source_word": self.candidates / self.n_listed,
         }  # fmt: skip
         if self.translator.verify:
@@ -118,8 +119,11 @@ class Output:
         if not record:
             return ""
         mean, V = record["words_per_sentence"], record["vocabulary"]
+        share = f"on average, {100 * mean / V:.2f} % of the vocabulary of {V:,}"
+        if isinstance(self.translator.selector, Screen):
+            return f"screen: {mean:,.1f} words per step {share}"
         lines = [
-            f"lists: {mean:,.1f} words per sentence on average, {100 * mean / V:.2f} % of the vocabulary of {V:,}; "
+            f"lists: {mean:,.1f} words per sentence {share}; "
             f"{record['candidates_per_source_word']:.1f} candidates per source word (list size / source length)"
         ]
         if found := record.get("verify"):

@@ -1,8 +1,8 @@
 """All selectors, by name: what chooses the target words that a sentence may use. Several are combined by union.
 
-A selector has one method, lists(src_ids, src_mask) -> an ascending array of target ids for each sentence. SELECTORS is
-where a new one is added. What they are made from lies beside the model and is made by `align`: counts, phrases.npz,
-selection.npz. Notebook 11 compares them.
+A selector has one method, lists(src_ids, src_mask) -> an ascending array of target ids for each sentence; only the
+screen chooses by the step, and cannot be combined. SELECTORS is where a new one is added. What they are made from lies
+beside the model and is made by `align`: counts, phrases.npz, selection.npz, screen.npz. Notebook 11 compares them.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,12 @@ from ..align.candidates import best_candidates
 from ..align.copying import CopySelector
 from ..align.phrases import PhraseCounts, PhraseSelector
 from ..align.sources import load_counts, make_selector
-from ..errors import UserError, call
+from ..errors import UsageError, UserError, call
 from ..model.directory import Model
 from .neural_selector import FILE as NEURAL_FILE
 from .neural_selector import THRESHOLD, NeuralSelector, load_selection
+from .screen import FILE as SCREEN_FILE
+from .screen import load_screen
 
 PHRASES_FILE = "phrases.npz"
 
@@ -69,7 +71,14 @@ def neural_selector(choice):
     return NeuralSelector(choice.model.params, layer, choice.threshold)
 
 
-SELECTORS = {"counts": counts_selector, "copy": copy_selector, "phrases": phrase_selector, "neural": neural_selector}
+def screen_selector(choice):
+    return load_screen(choice.file(SCREEN_FILE, "screen"), choice.topn, choice.model.params)
+
+
+SELECTORS = {
+    "counts": counts_selector, "copy": copy_selector, "phrases": phrase_selector, "neural": neural_selector,
+    "screen": screen_selector,
+}  # fmt: skip
 
 
 class Union:
@@ -86,5 +95,7 @@ class Union:
 
 def selector_by_names(names, choice):
     """Names of SELECTORS -> a selector."""
+    if "screen" in names and set(names) != {"screen"}:
+        raise UsageError("--select screen chooses words at every step, the others for a sentence: give it alone")
     selectors = [SELECTORS[name](choice) for name in dict.fromkeys(names)]
     return selectors[0] if len(selectors) == 1 else Union(selectors)

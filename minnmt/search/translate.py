@@ -20,6 +20,7 @@ from .batch_verified import checked_batch_search, verified_batch_search
 from .beam import SearchSettings, beam_search
 from .desks import ALONE, Team
 from .fast import FastEngine
+from .screen import Screen, screened_batch_search
 from .unknown import Replacer
 from .verified import Effort, checked_search, verified_search
 
@@ -38,7 +39,7 @@ class Translation:
     src_units: list
     lines: list
     hypotheses: list
-    list_size: int = 0  # words that its list had; 0 when all words were allowed
+    list_size: float = 0  # words that its list had, with a screen per step; 0 when all words were allowed
     n_cut: int = 0  # units beyond LONGEST, which were left out
     effort: Effort | None = None  # what it took, if the list was to be verified
 
@@ -51,8 +52,8 @@ class Translation:
 class Translator:
     """All that decides what becomes of a line.
 
-    A selector (minnmt/align/selector.py) gives each sentence the list of words it may use. A replacer (unknown.py)
-    finds words for UNK; it needs settings.keep_attention. Each thread takes a batch; with a single sentence the
+    A selector (selectors.py) gives each sentence the list of words it may use, or each step (screen.py). A replacer
+    (unknown.py) finds words for UNK; it needs settings.keep_attention. Each thread takes a batch; with one sentence the
     others help, if the network is large. In reading mode there is no engine: one thread, and one sentence after the
     other.
     """
@@ -104,21 +105,31 @@ class Translator:
         """Translate one batch: fill in the hypotheses and lines of its answers."""
         model = self.model
         sentences = [model.src.vocab.encode(answer.src_units) for answer in answers]
-        lists = None if self.selector is None else self.selector.lists(*pad(sentences))
+        by_step = isinstance(self.selector, Screen)
+        lists = None if self.selector is None or by_step else self.selector.lists(*pad(sentences))
         E = model.params.trg_embedding.shape[1]
         if lists and len(answers) > 1 and sum(map(len, lists)) * E > MEMORY_BUDGET:
             self._answer(answers[: len(answers) // 2])
             self._answer(answers[len(answers) // 2 :])
             return
         with np.errstate(all="ignore"):  # what goes wrong is said below
-            found, efforts = self._search(sentences, lists, team)
+            if by_step:
+                found, sizes = screened_batch_search(sentences, self._engine(), self.settings, self.selector, team)
+                efforts = [None] * len(found)
+            else:
+                found, efforts = self._search(sentences, lists, team)
+                sizes = [len(ids) for ids in lists] if lists else [0] * len(found)
         for b, hypotheses in enumerate(found):
             if not hypotheses:
                 raise UserError(OVERFLOW)
             answer, text = answers[b], self.replacer.text if self.replacer else None
-            answer.hypotheses, answer.list_size = hypotheses, len(lists[b]) if lists else 0
+            answer.hypotheses, answer.list_size = hypotheses, sizes[b]
             answer.effort = efforts[b]
             answer.lines = [text(h, answer.src_units) if text else model.trg.text(h.ids) for h in hypotheses]
+
+    def _engine(self):
+        """The engine; in reading mode, where there is none, one of plain functions."""
+        return self.engine or FastEngine(self.model.params, "float32")
 
     def _search(self, sentences, lists, team):
         """B lists of source ids, B lists of target ids or None -> B lists of Hypothesis, B Efforts or Nones."""

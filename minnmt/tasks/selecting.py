@@ -1,14 +1,19 @@
-"""Making what selectors need: counts of phrases, and the layer of the neural selector, from a model and its text."""
+"""Making what selectors need, from a model and its text: counts of phrases, the neural selector's layer, a screen."""
 
 from dataclasses import replace
 
 import numpy as np
 
+from ..align.counts import Counts
 from ..align.phrases import PhraseAccumulator
 from ..errors import OVERFLOW, UserError
+from ..model.network import readouts
 from ..model.parameters import zeros_like
+from ..nn.functions import add_rows
 from ..nn.selection import Selection, needed_loss, selection_backward, selection_forward
+from ..nn.softmax import log_softmax
 from ..search.neural_selector import annotations
+from ..search.screen import Screen
 from ..text.batches import make_batch
 from ..text.parallel import encode_pairs
 from ..text.vocab import EOS
@@ -20,6 +25,10 @@ LEARNING_RATE = 0.002
 EPOCHS = 3
 BATCH = 16  # sentences: the scores of all words at all their positions are in memory, one sentence at a time
 WEIGHT = 5.0  # of a word that is needed
+READOUTS = 200_000  # that a screen is made from
+GROUPS, ROUNDS = 100, 15  # of them, and of k-means
+BEST = 5  # words of a readout that its group should have
+BLOCK = 500  # readouts whose logits are in memory
 
 
 def count_phrases(model, split, settings, status):
@@ -78,3 +87,58 @@ def selection_gradient(batch, params, layer):
     grads = zeros_like(layer)
     selection_backward(dz / np.float32(len(z)), cache, params.softmax.W, grads)
     return float(loss.sum()), grads
+
+
+# A screen
+
+
+def make_screen(model, split, settings, status, n_groups=GROUPS):
+    """Readouts of the text, grouped, and the words that the full softmax finds best for them -> Screen."""
+    params, rng = model.params, np.random.default_rng(settings.seed)
+    o = some_readouts(model, split, settings, rng, status)
+    centres = k_means(o, min(n_groups, len(o)), rng)
+    screen = Screen(centres, Counts.empty(len(centres), len(params.softmax.b)), np.zeros(len(centres), np.int64))
+    groups = screen.groups(o)
+    best = [np.argpartition(-log_softmax(part, params.softmax), BEST - 1)[:, :BEST] for part in blocks(o)]
+    pairs = np.stack([np.repeat(groups, BEST), np.concatenate(best).reshape(-1)])
+    cells, n = np.unique(pairs, axis=1, return_counts=True)
+    counts = Counts.from_cells(*cells, n, len(centres), len(params.softmax.b))
+    return replace(screen, counts=counts, n_readouts=np.bincount(groups, minlength=len(centres)))
+
+
+def some_readouts(model, split, settings, rng, status):
+    """-> o (N,E), of sentences drawn from the text."""
+    src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
+    order, found, n = rng.permutation(len(src)), [], 0
+    status.start_epoch(1, 1, len(range(0, len(order), settings.batch_size)))
+    for start in range(0, len(order), settings.batch_size):
+        chosen = order[start : start + settings.batch_size]
+        batch = make_batch([src[i] for i in chosen], [trg[i] for i in chosen])
+        found.append(readouts(batch, model.params)[batch.trg_mask > 0])
+        status.update(None, len(found[-1]))
+        n += len(found[-1])
+        if n >= READOUTS:
+            break
+    status.clear()
+    o = np.concatenate(found)[:READOUTS]
+    if not np.isfinite(o).all():
+        raise UserError(OVERFLOW)
+    return o
+
+
+def k_means(o, n_groups, rng):
+    """o (N,E) -> centres (G,E): each is the mean of the rows that it is nearest to, or nearly so."""
+    centres = o[rng.choice(len(o), n_groups, replace=False)]
+    for _ in range(ROUNDS):
+        nearest = np.argmax(o @ centres.T - 0.5 * (centres * centres).sum(axis=1), axis=1)
+        n = np.bincount(nearest, minlength=n_groups)
+        sums = np.zeros_like(centres)
+        add_rows(o, nearest, sums)
+        lost = n == 0  # a centre that nothing is near to begins anew
+        centres = np.where(lost[:, None], o[rng.choice(len(o), n_groups)], sums / np.maximum(n, 1)[:, None])
+        centres = centres.astype(o.dtype)
+    return centres
+
+
+def blocks(rows):
+    return (rows[i : i + BLOCK] for i in range(0, len(rows), BLOCK))

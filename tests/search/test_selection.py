@@ -109,7 +109,7 @@ def test_from_align_to_decode(tiny_run, tmp_path):
     text.write_text("eins zwei blau.\nrot Haus vier.\n")
     missing = run_cli("decode", "-m", run, "-i", text, "--select", "neural")
     assert missing.code == 1 and "align" in missing.err and "--method neural" in missing.err
-    for method in ("phrases", "neural"):
+    for method in ("phrases", "neural", "screen"):
         made = run_cli("align", "-m", run, "--method", method)
         assert made.code == 0 and f"--select {method}" in made.err, made.err
         again = run_cli("align", "-m", run, "--method", method)
@@ -121,11 +121,15 @@ def test_from_align_to_decode(tiny_run, tmp_path):
     files = [tmp_path / "vmap.txt", "-o", tmp_path / "c.npz", "--phrases", tmp_path / "p.npz"]
     back = run_cli("candidates", "import", "-m", run, *files)
     assert vmap.code == back.code == 0 and (tmp_path / "p.npz").exists(), (vmap.err, back.err)
-    for names in SELECTORS, ("neural",), ("counts", "copy"), ("copy",):
+    by_sentence = [name for name in SELECTORS if name != "screen"]
+    for names in by_sentence, ("neural",), ("counts", "copy"), ("copy",):
         options = [option for name in names for option in ("--select", name)]
         topn = ["--topn", 2] if "counts" in names else []
         found = run_cli("decode", "-m", run, "-i", text, *topn, *options, "--verify", "all")
         assert found.code == 0 and "words per sentence" in found.err and found.out == full.out, found.err
+    for engine in ("int8", "float32", "plain"):  # all words of every group: full decoding
+        found = run_cli("decode", "-m", run, "-i", text, "--topn", 10_000, "--select", "screen", "--engine", engine)
+        assert found.code == 0 and "words per step" in found.err and found.out == full.out, found.err
     audited = run_cli("audit", "-m", run, "--select", "neural", "--verify", "best", "--examples", 0)
     assert audited.code == 0, audited.err
 
@@ -136,6 +140,10 @@ def test_from_align_to_decode(tiny_run, tmp_path):
         (["decode", "--select", "counts"], "--select counts needs --topn N"),
         (["decode", "--select", "phrases"], "--select phrases needs --topn N"),
         (["decode", "--select", "magic"], "'magic'"),
+        (["decode", "--select", "screen"], "--select screen needs --topn N"),
+        (["decode", "--select", "screen", "--topn", 5, "--verify", "all"], "--verify"),
+        (["decode", "--select", "screen", "--select", "copy", "--topn", 5], "give it alone"),
+        (["audit", "--select", "screen"], "--select screen has none"),
         (["align", "--method", "phrases", "--frozen"], "--frozen"),
         (["align", "--method", "neural", "--pharaoh", "x"], "--pharaoh"),
     ],

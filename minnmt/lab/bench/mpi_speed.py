@@ -10,12 +10,14 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from ...errors import UserError
 from ...model.parameters import named_arrays
+from ...nn.bf16 import has_bf16
 from ...ranks import NOT_INSTALLED
 from ...train.slices import DENSE
 from ..tables import Table
@@ -33,12 +35,14 @@ HOME = Path(__file__).parents[3]
 
 def measure_mpi(bench):
     """Yields Tables: updates by ranks, crowds, the plan for many machines."""
-    n, repeats, precision = max(2, bench.n_threads), bench.n_repeats(REPEATS), "float32"
-    found = run_ranks(2, size_name(bench.size), repeats, n, n, precision)
+    n, repeats = max(2, bench.n_threads), bench.n_repeats(REPEATS)
+    precisions = ("float32", "bf16") if has_bf16() else ("float32",)
+    found = {each: run_ranks(2, size_name(bench.size), repeats, n, n, each) for each in precisions}
     yield update_table(bench, found, n)
-    yield crowd_table({crowd: run_ranks(crowd, "small", 1, 1, 8, precision) for crowd in CROWDS})
-    yield plan_table(bench, found, FULL, n)
-    yield plan_table(bench, found, BATCH_LIST, n)
+    default = precisions[-1]
+    yield crowd_table({crowd: run_ranks(crowd, "small", 1, 1, 8, default) for crowd in CROWDS})
+    yield plan_table(bench, found[default], FULL, n, default)
+    yield plan_table(bench, found[default], BATCH_LIST, n, default)
 
 
 def size_name(size):
@@ -79,17 +83,19 @@ def update_table(bench, found, n):
         "Sent: by one rank per update, without unused rows; all: with every row of every array.",
     )
     headings = (
-        "softmax", "1 process, s", "2 ranks, s", "of its speed", "exchange, s", "waiting, s", "sent, MB", "all, MB",
-        "same bits",
+        "softmax", "products", "1 process, s", "2 ranks, s", "of its speed", "exchange, s", "waiting, s",
+        "sent, MB", "all, MB", "same bits",
     )  # fmt: skip
     table = Table("mpi", title, headings, notes)
-    for name, record in found.items():
-        record = {"softmax": name, "threads": n, **record, "all_bytes": n_bytes(bench)}
+    for name, precision in product((FULL, BATCH_LIST), found):
+        record = {
+            "softmax": name, "precision": precision, "threads": n, **found[precision][name], "all_bytes": n_bytes(bench)
+        }  # fmt: skip
         cells = [spread(record[part]) for part in ("alone", "seconds")]
         cells.append(spread(ratios(record["alone"], record["seconds"])))
         cells += [spread(record[part]) for part in ("exchange", "waiting")]
         cells += [number(record[part] / 1e6) for part in ("bytes", "all_bytes")]
-        table.add(record, name, *cells, "yes" if record["same_bits"] else "NO")
+        table.add(record, name, precision, *cells, "yes" if record["same_bits"] else "NO")
     return table
 
 
@@ -108,11 +114,11 @@ def crowd_table(found):
     return table
 
 
-def plan_table(bench, found, softmax, n):
+def plan_table(bench, found, softmax, n, precision):
     """What machines like this one would do, a rank each, every one with a batch of its own."""
     size, record = bench.size, found[softmax]
     alone, local = median(record["alone"]), median(record["exchange"]) + median(record["waiting"])
-    title = f"calculated: machines with {n} cores like these, {size.batch} pairs each, softmax: {softmax}"
+    title = f"calculated: machines with {n} cores like these, {size.batch} pairs each, softmax: {softmax}, {precision}"
     notes = (
         f"Seconds of an update = {number(alone)} (one process) + {number(local)} (exchange and waiting of 2 ranks over "
         "memory) + bytes that a machine sends / speed of the link. Efficiency: 100 % if the exchange took no time.",

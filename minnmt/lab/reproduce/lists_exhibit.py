@@ -4,7 +4,7 @@ The yardstick is the list of attention with 100 candidates per source word. Ever
 per word, or a threshold as low, as make its lists equally long on the test text. Notebook 11.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
 import numpy as np
@@ -16,11 +16,12 @@ from ...align.selector import Selector
 from ...files import make_directory
 from ...report.audit import audit, decode_both
 from ...report.coverage import ALL, BAND_NAMES, negation_words
-from ...report.scores import Difference, bleu_difference
+from ...report.scores import Difference, bleu, bleu_difference
 from ...search.neural_selector import NeuralSelector, load_selection, save_selection
-from ...search.selectors import NEURAL_FILE, PHRASES_FILE, Union
+from ...search.screen import load_screen
+from ...search.selectors import NEURAL_FILE, PHRASES_FILE, SCREEN_FILE, Union
 from ...search.translate import Translator
-from ...tasks.selecting import count_phrases, train_selection
+from ...tasks.selecting import count_phrases, make_screen, train_selection
 from ...text.batches import pad
 from ..tables import Table
 from .paper import TOPN
@@ -39,8 +40,8 @@ NOTES = (
     "Mass: the mean probability that listed words have at a step of the full softmax. Covered: whole words of the "
     "references that the lists can write, all, the rarer ones (from rank 1,001 on) and by kind.",
     "Against full: how lists change BLEU, with the 95 % interval of a paired bootstrap. Seconds: decoding "
-    "the test text in batches with lists, choosing the words included, and with all words. The last rows verify the "
-    "lists of attention.",
+    "the test text in batches with lists, choosing the words included, and with all words. The screen chooses words "
+    "at every step: its words are per step. The last rows verify the lists of attention.",
 )
 HEADINGS = (
     "lists from", "n", "words", "identical, %", "BLEU", "against full", "seconds", "mass kept", "covered, %", "rarer",
@@ -55,6 +56,8 @@ def lists_table(lab, name="bpe"):
     for origin, text in ORIGINS.items():
         found = lab.once(f"{name}: {origin} lists of {size:.0f} words", audited, lab, name, origin, size)
         add_row(table, origin, text, found, found["n"])
+    found = lab.once(f"{name}: a screen of {size:.0f} words", screened, lab, name, round(size))
+    add_screen(table, found)
     for level in LEVELS:
         found = lab.once(f"{name}: scratch lists, verify {level}", audited, lab, name, "scratch", size, level)
         add_row(table, "scratch", f"attention, verify {level}", {**found, "verify": level}, found["n"])
@@ -75,6 +78,14 @@ def add_row(table, origin, text, found, n):
     )  # fmt: skip
 
 
+def add_screen(table, found):
+    table.add(
+        {"origin": "screen", **found}, "screen (by the step)", f"{found['n']}", f"{found['words_per_step']:,.0f}",
+        share(found["identical"], found["sentences"]), f"{found['bleu']:.2f}", str(Difference(*found["against_full"])),
+        f"{found['seconds_list']:.2f} of {found['seconds_full']:.2f}", *["-"] * (2 + len(KINDS) + 1),
+    )  # fmt: skip
+
+
 def share(part, whole):
     return f"{100 * part / whole:.1f}" if whole else "-"
 
@@ -90,6 +101,22 @@ def audited(lab, name, origin, size, verify=None):
     lines = ([t.best for t in side] for side in (decodings.listed, decodings.full))
     found |= {"n": n, "against_full": bleu_difference(*lines, split.trg)}
     return {key: value for key, value in found.items() if key not in ("divergences", "summary")}
+
+
+def screened(lab, name, n):
+    """The same of a screen, as far as it goes: a sentence has no list to look at."""
+    model, split, threads = lab.model(name), lab.split(name, "test"), lab.settings.threads
+    full = Translator(model, n_threads=threads, precision="float32")
+    screen = replace(screen_of(lab, name), n=n)
+    listed = Translator(model, n_threads=threads, selector=screen, engine=full.engine)
+    found = decode_both(split.src, (full, listed))
+    lines, full_lines = ([t.best for t in side] for side in (found.listed, found.full))
+    return {
+        "n": n, "words_per_step": float(np.mean([t.list_size for t in found.listed if t.src_units])),
+        "identical": sum(a == b for a, b in zip(lines, full_lines)), "sentences": len(lines),
+        "bleu": bleu(lines, split.trg).score, "against_full": bleu_difference(lines, full_lines, split.trg),
+        "seconds_list": found.seconds_list, "seconds_full": found.seconds_full,
+    }  # fmt: skip
 
 
 # Lists of a given length
@@ -164,3 +191,14 @@ def selection_layer(lab, name):
         layer, losses = train_selection(model, lab.split(name, "train"), lab.variant(name), lab.status)
         save_selection(path, layer, {"method": "neural", "losses": losses})
     return load_selection(path, model.params)
+
+
+def screen_of(lab, name):
+    """Made once."""
+    model, path = lab.model(name), lab.own_directory(name) / SCREEN_FILE
+    if not path.exists():
+        lab.status.line(f"grouping the readouts of the model {name}")
+        make_directory(lab.own_directory(name))
+        screen = make_screen(model, lab.split(name, "train"), lab.variant(name), lab.status)
+        screen.save(path, {"method": "screen"})
+    return load_screen(path, TOPN, model.params)
