@@ -125,6 +125,8 @@ def test_the_other_exhibits(done):
     rows = record(directory, "lists-table")["rows"]
     levels = [row["verify"] for row in rows if "verify" in row]
     origins = {row["origin"]: row for row in rows if "verify" not in row}
+    screen = origins.pop("screen")
+    assert screen["words_per_step"] > 0 and screen["sentences"] == rows[-1]["sentences"]
     assert list(origins) == list(lists_exhibit.ORIGINS) and levels == list(lists_exhibit.LEVELS)
     assert origins["scratch"]["mass_output"]["mean"] > 0.5 and rows[-1]["identical"] == rows[-1]["sentences"]
     sizes = {origin: row["lists"]["words_per_sentence"] for origin, row in origins.items()}

@@ -114,7 +114,7 @@ def screened(lab, name, n):
     return {
         "n": n, "words_per_step": float(np.mean([t.list_size for t in found.listed if t.src_units])),
         "identical": sum(a == b for a, b in zip(lines, full_lines)), "sentences": len(lines),
-        "bleu": bleu(lines, split.trg).score, "against_full": bleu_difference(lines, full_lines, split.trg),
+        "bleu": bleu(lines, split.trg), "against_full": bleu_difference(lines, full_lines, split.trg),
         "seconds_list": found.seconds_list, "seconds_full": found.seconds_full,
     }  # fmt: skip
 
