@@ -1,6 +1,6 @@
 """Candidates of phrases: counts keyed by two or three source words that stand together.
 
-    count[f g, e] += alpha_f + alpha_g   where the sum > threshold   (26)  f, g: neighbours, e: target word
+    count[f f', e] += alpha_f + alpha_f'   where the sum > threshold   (26)  f, f': neighbours, e: target word
 
 An idiom's words may never be linked one by one with what they mean together, or too rarely to be among the n best; the
 phrase has a list of its own, of up to 20 words beside those that its words bring already. Phrases that were met once

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .hints import hint_for_numbers, hint_for_texts, hint_for_words
+from .hints import hint_for_numbers
+from .word_hints import hint_for_texts, hint_for_words
 
 
 class CheckFailed(AssertionError):

@@ -103,7 +103,7 @@ def wrapped(comment, indent):
 def filled_in(edition, lesson, solutions):
     """The student edition as the best of students hands it in: blanks from the lesson, exercises from the solutions."""
     answers = {cell.id: cell.source for cell in code_cells(lesson) if blanks_of(cell)}
-    solved = {}
+    imports, solved = imports_of(solutions), {}
     for cell in code_cells(solutions):
         if is_stub(cell):
             solved.setdefault(course_of(cell)["exercise"], []).append(cell.source)
@@ -113,8 +113,15 @@ def filled_in(edition, lesson, solutions):
             cell.source = answers[cell.id]
         elif is_stub(cell):
             sources = solved.get(course_of(cell)["exercise"], [])
-            cell.source += "\n\n\n" + sources.pop(0) if sources else ""  # what else the stub's cell holds stays
+            if sources:  # what else the stub's cell holds stays
+                cell.source = "\n\n\n".join([cell.source, imports, sources.pop(0)])
     return full
+
+
+def imports_of(notebook):
+    """All imports of a notebook: a student adds those that an exercise needs."""
+    nodes = [node for cell in code_cells(notebook) for node in parsed(cell.source).body]
+    return "\n".join(ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
 
 
 def write_edition(path, directory):

@@ -47,6 +47,7 @@ class Grade:
     lesson: str
     seed: int
     items: list = field(default_factory=list)
+    errors: list = field(default_factory=list)  # of all cells, those without checks included
 
     @property
     def n_right(self):
@@ -59,12 +60,14 @@ class Grade:
         for item in self.items:
             lines.append(f"  {item.state:8} {item.name}")
             lines += [f"           {line.strip()}" for line in item.message.splitlines()]
+        lines += [f"  an error in a cell: {error}" for error in self.errors]
         return "\n".join(lines)
 
     def record(self):
         """For programs."""
         items = [item._asdict() for item in self.items]
-        return {"file": self.file, "lesson": self.lesson, "seed": self.seed, "right": self.n_right, "checks": items}
+        record = {"file": self.file, "lesson": self.lesson, "seed": self.seed, "right": self.n_right}
+        return {**record, "checks": items, "errors": self.errors}
 
 
 def grade(path, seed=1, limit=120, fast=True, lesson_path=None):
@@ -79,7 +82,7 @@ def grade(path, seed=1, limit=120, fast=True, lesson_path=None):
         environment = {"MINNMT_SEED": str(seed), "MINNMT_GRADE": os.path.join(directory, "checks.jsonl")}
         environment |= {"MINNMT_FAST": "1"} if fast else {}
         with Kernel(directory, {**os.environ, **environment}, limit) as kernel:
-            found.items = run_all(plan(lesson, submission), kernel)
+            found.items, found.errors = run_all(plan(lesson, submission), kernel)
     return found
 
 
@@ -140,14 +143,15 @@ def check_names(cell):
 
 
 def run_all(steps, kernel):
-    """Run the steps in order -> Items, one for each check of the lesson."""
-    items, to_repair = [], []
+    """Run the steps in order -> Items, one for each check of the lesson, and the errors of all cells."""
+    items, errors, to_repair = [], [], []
     for step in steps:
         if step.deleted:
             items += [Item(name, MISSING, "its cell was deleted") for name in step.checks]
             problem = ""
         else:
             problem = kernel.run(step.source)
+            errors += [problem] if problem else []
         if step.answer:
             to_repair.append(step.answer)
         if step.checks and not step.deleted:
@@ -157,7 +161,7 @@ def run_all(steps, kernel):
                     kernel.run(answer)
             to_repair = []
         kernel.records()  # what a student's own cells check does not count
-    return items
+    return items, list(dict.fromkeys(errors))
 
 
 def checked(names, records, problem):

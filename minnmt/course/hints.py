@@ -1,10 +1,13 @@
-"""Hints: which usual mistake makes one array, list or text out of another?
+"""Hints: which usual mistake makes one array out of another?
 
-Each function looks for one mistake and returns a sentence that names it, or "". The first that applies wins: mistakes
-that explain every number come before those that explain some of them.
+Each function looks for one mistake and returns a sentence that names it, or "": y is the student's array, e the
+expected one, `same` compares. The first that applies wins: mistakes that explain every number come before those that
+explain some. Arrays of another shape are in shape_hints.py, lists and texts in word_hints.py.
 """
 
 import numpy as np
+
+from .shape_hints import OTHER_SHAPE
 
 
 def hint_for_numbers(yours, expected, mask, tolerance):
@@ -246,116 +249,3 @@ SAME_SHAPE = (
     slip, factor, offset, halves, transposed, shifted, backwards, running_sums, all_zero, normalised, by_rows, signs,
     reordered, whole, nearly, cells, only_an_end,
 )  # fmt: skip
-
-
-# Of another shape
-
-
-def other_axes(y, e, same):
-    if y.ndim == e.ndim and y.shape == e.shape[::-1]:
-        return "yours is transposed: exchange the axes with .T, or the factors of the product"
-    if same(np.squeeze(y), np.squeeze(e)):
-        return "the numbers are right, but an axis of length 1 is missing or too many: keepdims, [:, None] or [0]"
-    if y.size == e.size and same(y.ravel(), e.ravel()):
-        return "the numbers are right, but the shape is not: use reshape"
-    return ""
-
-
-def added_up(y, e, same):
-    """Summed over an axis that is to be kept, or not summed yet."""
-    for one, other, what in ((y, e, "not yet {} over axis {}"), (e, y, "{} over axis {}, which is meant to stay")):
-        for axis in range(one.ndim):
-            for name, total in (("summed", one.sum(axis)), ("averaged", one.mean(axis))):
-                if same(total, other):
-                    return f"yours is {what.format(name, axis)}"
-                if axis == 0 and one.ndim > 1 and other.ndim == 0 and same(getattr(one, MEANS[name])(), other):
-                    return f"yours is {what.format(name, 'all axes').replace('axis all', 'all')}"
-    return ""
-
-
-MEANS = {"summed": "sum", "averaged": "mean"}
-
-
-def wrong_sum(y, e, same):
-    """The right number of axes less, along the wrong one, shows in the shape alone."""
-    if y.ndim == e.ndim == 1:
-        return ""
-    if y.ndim < e.ndim:
-        return f"yours has {e.ndim - y.ndim} axes too few: a sum or mean without axis=, or without keepdims=True?"
-    if y.ndim > e.ndim:
-        return f"yours has {y.ndim - e.ndim} axes too many: a sum, mean or index is missing?"
-    return ""
-
-
-def one_off(y, e, same):
-    """One entry too many or too few, at an end of an axis."""
-    for axis in range(e.ndim):
-        if y.ndim != e.ndim or abs(y.shape[axis] - e.shape[axis]) != 1:
-            continue
-        (longer, shorter), what = ((y, e), "too many") if y.shape[axis] > e.shape[axis] else ((e, y), "missing")
-        n = longer.shape[axis]
-        if same(np.take(longer, np.arange(n - 1), axis), shorter):
-            return f"the last entry of axis {axis} is {what}" + (": eos?" if e.ndim == 1 else "")
-        if same(np.take(longer, np.arange(1, n), axis), shorter):
-            return f"the first entry of axis {axis} is {what}"
-    return ""
-
-
-def only_half(y, e, same):
-    for axis in range(e.ndim):
-        if y.ndim == e.ndim and 2 * y.shape[axis] == e.shape[axis]:
-            return f"axis {axis} is half as long as expected: are both parts joined (np.concatenate)?"
-        if y.ndim == e.ndim and y.shape[axis] == 2 * e.shape[axis]:
-            return f"axis {axis} is twice as long as expected: is only one of two parts meant (np.split)?"
-    return ""
-
-
-def ids(y, e, same):
-    """Lists of whole numbers are treated as lists of words."""
-    if y.ndim == e.ndim == 1:
-        return hint_for_words([int(i) if i == int(i) else i for i in y], [int(i) if i == int(i) else i for i in e])
-    return ""
-
-
-OTHER_SHAPE = (other_axes, added_up, one_off, ids, only_half, wrong_sum)
-
-
-# Lists and texts
-
-
-def hint_for_words(yours, expected):
-    """Both are lists, of words for instance."""
-    try:
-        missing = [x for x in dict.fromkeys(expected) if x not in set(yours)]
-        extra = [x for x in dict.fromkeys(yours) if x not in set(expected)]
-    except TypeError:  # lists of lists
-        return ""
-    if not yours:
-        return "yours is empty: nothing was added to it"
-    if yours == expected[::-1]:
-        return "yours runs backwards: the last comes first"
-    if not missing and not extra:
-        if len(yours) > len(expected):
-            return "some items are there more than once: a union has each once"
-        return "the items are right, but in another order: sorted?" if len(yours) == len(expected) else (
-            "each item is there, but not as often as expected"
-        )  # fmt: skip
-    parts = [f"missing: {listed(missing)}"] * bool(missing) + [f"too many: {listed(extra)}"] * bool(extra)
-    end = " (the end of the sentence)" if missing == ["eos"] else ""
-    return "; ".join(parts) + end
-
-
-def listed(items, most=5):
-    return ", ".join(repr(item) for item in items[:most]) + (", ..." if len(items) > most else "")
-
-
-def hint_for_texts(yours, expected):
-    if yours.split() == expected.split():
-        return "only spaces differ"
-    if "".join(yours.split()) == "".join(expected.split()):
-        return "only spaces differ: words are joined or split at the wrong place"
-    if yours.lower() == expected.lower():
-        return "only capital letters differ"
-    if yours[::-1] == expected:
-        return "yours runs backwards"
-    return ""

@@ -37,7 +37,7 @@ def epochs_curves(records):
 
     records: dictionaries with "epoch", "n", "bleu", "candidates" and "full_bleu", BLEU with all words.
     """
-    figure, (left, right) = new_figure(8.5, 3.4, 2)
+    figure, (left, right) = new_figure(11, 4.2, 2)
     full, all_bleu = records[0]["full_bleu"], [record["bleu"] for record in records]
     for n, style in zip(sorted({record["n"] for record in records}), STYLES):
         own = [record for record in records if record["n"] == n]
@@ -47,7 +47,7 @@ def epochs_curves(records):
     left.axhline(full, color="0.6", linewidth=0.9, label="all words")
     left.set_ylabel("BLEU, dev text")
     left.set_ylim(min(*all_bleu, full) - 0.7, max(*all_bleu, full) + 0.3)  # a tenth of a point should look small
-    left.legend(frameon=False, loc="lower right", ncols=2, fontsize=8)
+    left.legend(frameon=False, loc="lower right", ncols=2)
     right.set_ylabel("candidates per source word")
     right.set_ylim(0, 1.1 * max(record["candidates"] for record in records))
     for axis in (left, right):

@@ -65,6 +65,12 @@ def median(values):
     return quartiles(values)[1]
 
 
+def steady(seconds, apart=1.25):
+    """{case: seconds of each repeat} -> were all of them left in peace: are their quartiles close together?"""
+    low, _, high = np.array([quartiles(values) for values in seconds.values()]).T
+    return bool((high < apart * low).all())
+
+
 def spread(values):
     """Median and quartiles as text: "1.23 (1.2 to 1.31)"."""
     low, middle, high = (number(q) for q in quartiles(values))

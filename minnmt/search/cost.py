@@ -58,21 +58,21 @@ def decoding_cost(shape):
     return Cost(2 * products, shape.weight_bytes * weights + 4 * steps * attention)
 
 
-# The gain of a list: it saves a part of the softmax, and the rest of the network costs as much as r words of it
+# The gain of a list: it saves a part of the softmax, and the rest of the network costs as much as R words of it
 
 
-def gain(r, n_all, n_listed):
-    """How many times as fast a softmax over n_listed words makes decoding."""
-    return (r + n_all) / (r + n_listed)
+def gain(rest, n_all, n_listed):
+    """How many times as fast a softmax over n_listed words makes decoding; rest is R. Notebook 07 derives it."""
+    return (rest + n_all) / (rest + n_listed)
 
 
 def rest_in_words(gain, n_all, n_listed):
-    """r, from a gain that was measured; at most 1,000 vocabularies: where nothing is gained, r has no end."""
+    """R, from a gain that was measured; at most 1,000 vocabularies: where nothing is gained, R has no end."""
     return max(0.0, n_all - gain * n_listed) / max(gain - 1, 0.001)
 
 
 def computed_rest(shape):
-    """r, from the operations of the products alone; shape.n_words does not matter."""
+    """R, from the operations of the products alone; shape.n_words does not matter."""
     none, one = (decoding_cost(shape._replace(n_words=n)).flops for n in (0, 1))
     return none / (one - none)
 

@@ -62,12 +62,12 @@ def draft_length(kept, misses, beam):
     """So many steps are drafted next, after `kept` steps of the sentence with so many misses.
 
     A check reads the output layer, which takes about as long as WORTH / 2 steps with what is multiplied for them, and a
-    miss spoils half a draft: with q misses a step, drafts of n steps cost WORTH / 2n + q n / 2 steps more per step,
-    which is least for n = sqrt(WORTH / q). Before anything is known of a sentence, one miss in FIRST_MISS / beam steps
-    is expected.
+    miss spoils half a draft: with `rate` misses per step, drafts of D steps cost WORTH / 2D + rate D / 2 steps more per
+    step, which is least for D = sqrt(WORTH / rate). Before anything is known of a sentence, one miss in
+    FIRST_MISS / beam steps is expected.
     """
-    q = (misses + 1.0) / (kept + FIRST_MISS / beam)
-    return np.ceil(np.sqrt(WORTH / q)).astype(int)
+    rate = (misses + 1.0) / (kept + FIRST_MISS / beam)
+    return np.ceil(np.sqrt(WORTH / rate)).astype(int)
 
 
 def verified_search(src, params, settings, ids):

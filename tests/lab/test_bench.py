@@ -15,7 +15,7 @@ from minnmt.lab.bench.train_speed import BATCH_LIST, FULL, random_pairs
 from minnmt.lab.bench.variants import Task, Variant, decoder
 from minnmt.lab.bench.yardstick import NEVER, Bench, Limits, make_network, random_lists, random_sentences, with_words
 from minnmt.lab.tables import Table, format_table
-from minnmt.lab.timing import calls_for, interleave, number, spread
+from minnmt.lab.timing import calls_for, interleave, number, spread, steady
 from minnmt.nn.bf16 import has_bf16
 from minnmt.search import fast, stages
 from minnmt.search.cost import Shape, decoding_cost
@@ -68,6 +68,11 @@ def test_numbers_and_spreads():
     values = {0: "0", 0.01234: "0.0123", 1.5: "1.5", 99.94: "99.9", 99.96: "100", 12345.6: "12,346"}
     assert [number(value) for value in values] == list(values.values())
     assert spread([1, 2, 3, 4, 5]) == "3 (2 to 4)"
+
+
+def test_repeats_are_steady_if_the_quartiles_of_every_case_are_close():
+    assert steady({"a": [1, 1.01, 1.1, 5], "b": [20, 20, 20]}, apart=2.5)
+    assert not steady({"a": [1, 1.01, 1.02], "b": [20, 20, 30, 40]})
     assert calls_for(0.0, lambda: None) == 1
 
 

@@ -54,15 +54,15 @@ def candidate_bars(words, probs, title=""):
 def beam_tree(nodes, title=""):
     """nodes: [(name, parent's name or None, word, score, state)], parents first; state: "kept", "cut" or "ended".
 
-    Time runs to the right. Kept hypotheses have a solid frame, ended ones a double one, cut ones grey letters.
+    Time runs to the right. Kept hypotheses have a solid frame, ended ones a filled box, cut ones grey letters.
     """
     depth, height = tree_places(nodes)
     n_steps, n_leaves = max(depth.values()) + 1, max(height.values()) + 1
-    figure, (axis,) = new_figure(1.6 * n_steps + 0.6, 0.42 * n_leaves + 0.6)
+    figure, (axis,) = new_figure(1.5 * n_steps + 0.6, 0.58 * n_leaves + 0.8)
     looks = {
         "kept": dict(color="black", bbox=dict(boxstyle="round", facecolor="white", edgecolor="black")),
-        "cut": dict(color="0.55", bbox=dict(boxstyle="round", facecolor="white", edgecolor="0.8", linestyle=":")),
-        "ended": dict(color="black", bbox=dict(boxstyle="round", facecolor="0.88", edgecolor="black", linewidth=2)),
+        "cut": dict(color="0.45", bbox=dict(boxstyle="round", facecolor="white", edgecolor="0.8", linestyle=":")),
+        "ended": dict(color="black", bbox=dict(boxstyle="round", facecolor="0.75", edgecolor="black", linewidth=2.5)),
     }
     for name, parent, word, score, state in nodes:
         x, y = depth[name], height[name]
@@ -70,7 +70,7 @@ def beam_tree(nodes, title=""):
             grey = "0.75" if state == "cut" else "black"
             axis.plot([depth[parent], x], [height[parent], y], color=grey, linewidth=0.8, zorder=0)
         text = shown(word) if score is None else f"{shown(word)}\n{score:.2f}"
-        axis.text(x, y, text, ha="center", va="center", fontsize=8, **looks[state])
+        axis.text(x, y, text, ha="center", va="center", fontsize=12, **looks[state])
     axis.set_xlim(-0.5, n_steps - 0.5)
     axis.set_ylim(n_leaves - 0.5, -0.5)
     axis.set_axis_off()

@@ -143,7 +143,7 @@ def paths_in_a_valley(paths, height, xlim=(-3.4, 1.4), ylim=(-1, 1)):
     for axis, (name, path) in zip(axes, paths.items()):
         axis.contour(*grid, height(*grid), levels=[0.1, 0.5, 1.5, 3, 6, 10], colors="0.7", linewidths=1)
         axis.plot(*path, "o-", color="black", markersize=3, linewidth=1)
-        axis.plot(*path[:, -1], "s", color="black", markersize=10, label="last step")
-        axis.plot(0, 0, "*", color="black", markersize=16, markerfacecolor="white")
+        axis.plot(0, 0, "*", color="black", markersize=18, markerfacecolor="white")
+        axis.plot(*path[:, -1], "s", color="black", markersize=9, markerfacecolor="none", markeredgewidth=2)
         axis.set(xlim=xlim, ylim=ylim, title=name, xlabel="x", ylabel="y")
     return figure

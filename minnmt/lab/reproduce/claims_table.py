@@ -76,10 +76,10 @@ def speed_claim(lab, rows, units):
         for how, name in (("alone", fastest_precision()), ("float32", "float32"))
     ]
     why = (
-        "A list saves a part of the softmax and nothing else: if the rest of the network costs as much as r words, the "
-        f"gain is (r + V) / (r + K). Here K = {row['list']:.0f} and r = {words(found['alone']['r'])} in "
-        f"{fastest_precision()}, {words(found['float32']['r'])} in float32. By operations, r of the paper's network is "
-        f"{number(scale)} times as large; its own gain means r = {words(found['r_of_paper'])}."
+        "A list saves a part of the softmax and nothing else: if the rest of the network costs as much as R words, the "
+        f"gain is (R + V) / (R + K). Here K = {row['list']:.0f} and R = {words(found['alone']['r'])} in "
+        f"{fastest_precision()}, {words(found['float32']['r'])} in float32. By operations, R of the paper's network is "
+        f"{number(scale)} times as large; its own gain means R = {words(found['r_of_paper'])}."
     )
     return Claim(
         f"lists of {TOPN} make decoding {3.1 if units == BPE else 7} times as fast, {V:,} {NAMES[units]}",
