@@ -81,6 +81,16 @@ def test_deleted_cells_are_missing(submission):
     assert "deleted" in items["later on"].message and "NameError" in items["half of x"].message
 
 
+def test_errors_of_all_cells_are_told(submission, tmp_path):
+    submission.add("1 / 0", behind="setup")
+    nbformat.write(submission.notebook, tmp_path / "anna.ipynb")
+    found = grade(tmp_path / "anna.ipynb", lesson_path=tmp_path / "toy.ipynb")
+    assert found.n_right == 6 and found.errors == [
+        "ZeroDivisionError: division by zero (in the cell that begins with '1 / 0')"
+    ]
+    assert "error    ZeroDivisionError" in found.text()
+
+
 def test_numbers_that_were_copied_do_not_pass(submission):
     """They are right with the lesson's own seed."""
     rng = np.random.default_rng(0)
@@ -118,6 +128,13 @@ def test_a_python_that_ends_leaves_the_rest_missing(submission):
     items = submission.grade()
     assert [item.state for item in items.values()] == [RIGHT, RIGHT, RIGHT, MISSING, MISSING, MISSING]
     assert "ended" in items["later on"].message
+
+
+def test_what_a_notebook_writes_is_its_own(submission):
+    look = "from minnmt.course import RUNS\nassert RUNS.parent.samefile('.') and not RUNS.exists()"
+    submission.add(look, behind="setup")
+    nbformat.write(submission.notebook, submission.directory / "anna.ipynb")
+    assert not grade(submission.directory / "anna.ipynb", lesson_path=submission.directory / "toy.ipynb").errors
 
 
 def test_new_cells_follow_the_cell_they_stand_behind(submission, lesson):
