@@ -1,7 +1,7 @@
 """The loss of the output softmax; the equations are in minnmt/nn/softmax.py.
 
 Both kernels work in the memory they are given: the logits of an update take hundreds of megabytes, and a row of them
-stays in the processor's cache for all that is done to it. Notebook 04 teaches the loss, 08 the kernels.
+stays in the CPU's cache for all that is done to it. Notebook 04 teaches the loss, 08 the kernels.
 """
 
 import numpy as np

@@ -5,9 +5,9 @@ round and claim parts of it, each thread beginning elsewhere, so that it finds t
 own cache. The leader claims parts as well, until none is left, and then waits for those that others have begun. It
 never waits for a thread that has not begun: a helper that the system keeps from running costs nothing but its help.
 
-Waiting is a short loop, and after that it gives way to any other process. A helper that waits in vain leaves. A leader
-that has to wait long (the system took the core from a helper at work) sends the others away, and waits on for that one:
-so a helper must not fail between its claim and its end, and asks for no memory there.
+Waiting is a short loop that then gives way to any other process. A helper that waits too long leaves. A leader that has
+to wait long (the system took the core from a helper at work) sends the others away and keeps waiting for that one. So a
+helper must not fail between its claim and its end, and asks for no memory there.
 
 A round is a number that only grows: how many rounds there were, how many rows take part, which stage. A part is
 claimed by writing the round beside it, if an earlier one is there. So a helper that wakes up late can claim nothing,

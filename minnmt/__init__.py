@@ -12,7 +12,7 @@ from pathlib import Path
 __version__ = "0.1.0"
 
 
-# One BLAS thread: minnmt spreads work over the processors by itself (minnmt/threads.py says why). numpy reads these
+# One BLAS thread: minnmt spreads work over the cores by itself (minnmt/threads.py says why). numpy reads these
 # when it is first imported; a user's own setting stands.
 for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -23,7 +23,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 
 def _claim_kernels():
-    """Make sure that `import kernels` finds the package beside this one: another of that name is in the world."""
+    """Make sure that `import kernels` finds the package beside this one: there is another package of that name."""
     home = Path(__file__).resolve().parent.parent
     ours = home / "kernels" / "__init__.py"
     found = find_spec("kernels")

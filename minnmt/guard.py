@@ -1,8 +1,8 @@
 """The guard of a rank: a tiny process that says which rank has died, and ends the job (minnmt/ranks.py).
 
 mpiexec starts a process for each rank. It splits in two: the child becomes the rank, and the parent its guard, a Python
-without anything but this file. If the rank is killed, the guard says so, with the command to go on with, and has
-mpiexec end all others and return 1: mpiexec itself would say that a process number had a bad termination, and return 9.
+that runs nothing but this file. If the rank is killed, the guard says so, with the command to continue with, and has
+mpiexec end all others and return 1. mpiexec alone would only report a "bad termination" and return 9.
 If the guard is killed, mpiexec ends the job by itself, and the rank ends with its guard.
 """
 

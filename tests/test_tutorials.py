@@ -67,7 +67,7 @@ def test_what_every_lesson_has(path):
         assert part in text, part
     assert f"solutions/{path.name}" in text
     code = cells(path, "code")
-    assert sum("assert " in source or "check(" in source for source in code) >= 5
+    assert sum("check(" in source or "assert " in source for source in code) >= 10
     assert 3 <= sum("your code here" in source for source in code) <= 5
     notebook = json.loads(path.read_text(encoding="utf-8"))
     pictures = [

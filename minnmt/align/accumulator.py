@@ -3,7 +3,7 @@
     count[f, e] += alpha   where alpha > threshold   (18)  f: source word, e: target word
 
 Links wait until they are many, then they are added to the matrix. Memory: 8 bytes for a stored cell, 16 while the
-matrix grows (the old and the new one), and a fixed part: 40 bytes a waiting link and some arrays as long as a
+matrix grows (the old and the new one), and a fixed part: 40 bytes per waiting link and some arrays as long as a
 vocabulary. A cell is a float32, exact enough up to 16 million links of weight 1. The attention itself comes from
 train/. Notebook 06.
 """
@@ -101,7 +101,7 @@ class Accumulator:
 
 
 def add_counts(parts):
-    """The sum of Counts of the same size, read one after the other: about 24 bytes a cell are in memory."""
+    """The sum of Counts of the same size, read one after the other: about 24 bytes per cell are in memory."""
     total = None
     for part in parts:
         total = total or Accumulator(part.n_src, part.n_trg)

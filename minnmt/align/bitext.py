@@ -140,7 +140,7 @@ class Occurrences(NamedTuple):
         return row, occurrence, self.first[occurrence] + step, self.entry[occurrence] + step
 
     def cooccurrences(self):
-        """In how many sentence pairs do two words occur? -> CSR: data, indices, indptr; 8 bytes a cell."""
+        """In how many sentence pairs do two words occur? -> CSR: data, indices, indptr; 8 bytes per cell."""
         return cooccurrences(self.starts, self.first, self.length, self.trg_ids, self.n_trg)
 
 

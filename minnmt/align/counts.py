@@ -55,7 +55,7 @@ class Counts(SparseTable):
             if n_src is not None and (n_rows, n_columns) != (n_src, n_trg):
                 raise UserError(
                     f"{path} counts {n_rows} source and {n_columns} target words, the model has {n_src} and "
-                    f"{n_trg}: it is of another model"
+                    f"{n_trg}: it belongs to another model"
                 )
             return cls.read(file, n_rows, n_columns, info)
 

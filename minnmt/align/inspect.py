@@ -121,7 +121,7 @@ def format_stats(counts, src_vocab, paths=()):
         "counts": " + ".join(map(str, paths)),
         "source words": f"{counts.n_rows:,} of {counts.n_src:,} have candidates",
         "cells": f"{counts.n_cells:,} ({100 * density:.3g} % of {counts.n_src:,} x {counts.n_trg:,})",
-        "candidates": f"{mean:.1f} for a source word that has any, at most {sizes.max():,}{longest}",
+        "candidates": f"{mean:.1f} per source word that has any, at most {sizes.max():,}{longest}",
         "total weight": f"{counts.data.sum(dtype=np.float64):,.6g}",
         "in memory": _megabytes(n_bytes),
         "on disk": _megabytes(sum(os.path.getsize(path) for path in paths)),

@@ -9,7 +9,7 @@ Every target word comes from one source word of its sentence or from NULL, all e
 fastalign.py keeps all of this and only prefers some positions to others. Co-occurrence, the simplest aligner of all,
 only counts in how many sentence pairs two words both occur; training starts from the cells of its table.
 
-Memory while training: 8 bytes a cell (two words that occur in one sentence pair: int32 id, float32 probability),
+Memory while training: 8 bytes per cell (two words that occur in one sentence pair: int32 id, float32 probability),
 nothing a token pair, 20 bytes a source token, 20 a target token, and 16 for each number in the position tables (see
 Shapes). Notebook 06.
 """
@@ -94,7 +94,7 @@ def look_up(indices, indptr, row, trg, n_trg):
     keys = rows_of(indptr) * n_trg + indices
     wanted = row * n_trg + trg
     cell = np.searchsorted(keys, wanted)
-    keys = np.append(keys, -1)  # a word beyond the last key is sought there, in vain
+    keys = np.append(keys, -1)  # a word beyond the last key is looked for there, and not found
     return cell, keys[cell] == wanted
 
 

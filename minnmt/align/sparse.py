@@ -1,6 +1,6 @@
 """Sparse tables: a row per source word, a column per target word, of which only the touched cells are stored.
 
-Kept as CSR (indptr, indices, data), 8 bytes a cell, as scipy.sparse does. `Counts` (counts.py) and
+Kept as CSR (indptr, indices, data), 8 bytes per cell, as scipy.sparse does. `Counts` (counts.py) and
 `Candidates` (candidates.py) are such tables. Notebook 06.
 """
 

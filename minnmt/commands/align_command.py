@@ -21,21 +21,36 @@ SELECTORS = {"phrases": "phrases.npz", "neural": "selection.npz", "screen": "scr
 @opt.model_options
 @click.option(
     "--method", type=click.Choice(["attention", *ALIGNERS, *SELECTORS]), default="attention", show_default=True,
-    help=f"The model's attention, {', '.join(FIRST)}, or {LAST}; for decode --select: phrases, from attention to "
-    "neighbours; neural, a layer that is trained in minutes; or screen, words by the step.",
+    help=f"The model's attention, {', '.join(FIRST)}, or {LAST}. For decode --select: phrases, from attention to "
+    "neighbouring words; neural, a layer that is trained in minutes; or screen, words per step.",
 )  # fmt: skip
 @click.option("--src", type=opt.FILE, help="Source text. [default: what the model was trained with]")
-@click.option("--trg", type=opt.FILE, help="Target text, line by line the translation of --src.")
+@click.option("--trg", type=opt.FILE, help="Target text: line by line, the translation of --src.")
 @click.option("-o", "--output", type=opt.FILE, help="Where to write. [default: beside the model; links to stdout]")
 @click.option("--overwrite", is_flag=True, help="Replace counts that are already beside the model.")
-@click.option("--frozen", is_flag=True, help="Leave the model as it is: forward only, several times as fast.")
-@click.option("--threshold", type=opt.Number(0, 1, max_open=True), help="Count attention above this. [default: 0.1]")
-@click.option("--learning-rate", type=opt.Number(0, min_open=True), help="Of the epoch. [default: training's last]")
-@click.option("--save-model", type=opt.FILE, help="Write the updated parameters to this .npz; else they are lost.")
-@click.option("--iterations", type=opt.POSITIVE, help=f"Of {' and '.join(ITERATING)}. [default: {ITERATIONS}]")
-@click.option("--pharaoh", type=opt.FILE, help="With a model: also write word links i-j, a line for each pair.")
-@click.option("--table", type=opt.FILE, help="Without a model: write source, target, ln p(target | source) a line.")
-@click.option("--threads", type=opt.POSITIVE, help="Threads that share the attention's work. [default: as train]")
+@click.option("--frozen", is_flag=True, help="Do not update the model: forward only, several times as fast.")
+@click.option(
+    "--threshold", type=opt.Number(0, 1, max_open=True),
+    help="Count attention weights above this. [default: 0.1]",
+)  # fmt: skip
+@click.option(
+    "--learning-rate", type=opt.Number(0, min_open=True),
+    help="Learning rate of the epoch. [default: training's last]",
+)  # fmt: skip
+@click.option(
+    "--save-model", type=opt.FILE,
+    help="Write the updated parameters to this .npz; otherwise they are dropped.",
+)  # fmt: skip
+@click.option(
+    "--iterations", type=opt.POSITIVE,
+    help=f"Iterations of {' and '.join(ITERATING)}. [default: {ITERATIONS}]",
+)  # fmt: skip
+@click.option("--pharaoh", type=opt.FILE, help="With a model: also write word links i-j, one line per pair.")
+@click.option(
+    "--table", type=opt.FILE,
+    help="Without a model: write source, target and ln p(target | source), one link per line.",
+)  # fmt: skip
+@click.option("--threads", type=opt.POSITIVE, help="Threads that share the work. [default: as train]")
 @opt.shares_option
 def align(method, src, trg, **options):
     """Learn which target words belong to which source words.

@@ -11,25 +11,28 @@ from . import options as opt
 @click.command()
 @opt.model_options
 @click.option("-i", "--input", "input_path", type=opt.FILE, help="Source text. [default: the model's own test set]")
-@click.option("-r", "--reference", type=opt.FILE, help="With -i: its translation; without it no scores, no coverage.")
+@click.option(
+    "-r", "--reference", type=opt.FILE,
+    help="With -i: its translation. Without it there are no scores and no coverage.",
+)  # fmt: skip
 @click.option("-o", "--output", "output_path", type=opt.FILE, default="-", help="Where to write. [default: stdout]")
-@click.option("--json", "as_json", is_flag=True, help="Everything, all divergences included, as a JSON object.")
-@click.option("--examples", type=opt.COUNT, default=10, show_default=True, help="Divergences that the text shows.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything, all divergences included, as a JSON object.")
+@click.option("--examples", type=opt.COUNT, default=10, show_default=True, help="Divergences to show.")
 @click.option("--topn", type=opt.COUNT, default=100, show_default=True, help="Candidates per source word.")
 @click.option(
     "--engine", type=click.Choice(["int8", "float32"]), default="int8", show_default=True,
-    help="As for decode; a processor without an instruction for int8 takes float32.",
+    help="As for decode; a CPU without 8-bit instructions uses float32.",
 )  # fmt: skip
 @click.option(
     "--against", type=click.Choice(["int8", "float32"]),
-    help="Compare engines instead: --engine against this one, with the same lists; with --topn 0, all words.",
+    help="Compare engines instead: --engine against this one, with the same lists (--topn 0: all words).",
 )  # fmt: skip
 @opt.counts_options
 @opt.select_options
 @click.option("--verify", type=click.Choice(["all", "best"]), help="Verify the lists, as for decode.")
 @click.option(
     "--negations", metavar="NAME",
-    help="Words to count as negations: en, de, it, fr, or a file with one on each line. [default: those four]",
+    help="Words to count as negations: en, de, it, fr, or a file with one per line. [default: those four]",
 )  # fmt: skip
 @opt.search_options
 def audit(input_path, reference, output_path, as_json, examples, negations, **options):
@@ -41,9 +44,9 @@ def audit(input_path, reference, output_path, as_json, examples, negations, **op
     python cli.py audit -m runs/deen -i test.de -r test.en --counts fastalign --json -o audit.json
     python cli.py audit --against float32
 
-    Identical outputs and scores, the words that the list lacked and the n that would bring them, the
-    probability that the list keeps, and how much of the references it can write. Probabilities are
-    those of the network in float32, whatever the engine. With --against: what products in 8 bits change.
+    It reports identical outputs and scores, the words that the list lacked and the n that would bring them in, the
+    probability that the list keeps, and how much of the references it can write. Probabilities are those of the
+    network in float32, whatever the engine. With --against, it reports what products in 8 bits change.
     """
     import json
 
@@ -102,7 +105,7 @@ def audit_engines(split, model, selector, options, examples):
     both = [make_translator(options, model, selector, name) for name in (options["engine"], options["against"])]
     names = [translator.engine_name for translator in both]
     if names[0] == names[1]:
-        raise UsageError(f"both would be {names[0]} on this processor: there is nothing to compare")
+        raise UsageError(f"both would be {names[0]} on this CPU: there is nothing to compare")
     click.echo(f"decoding {len(split.src):,} lines twice, with {names[0]} and with {names[1]}", err=True)
     both = [(name, *timed_translations(split.src, translator)) for name, translator in zip(names, both)]
     lists = f"{options['topn']} candidates per source word" if selector else "all words"

@@ -17,15 +17,15 @@ PICTURES = (".svg", ".png")
     help="The network: embedding 620 and hidden 1000, as in the paper; 256 and 512; 128 and 192 with the embedded "
     "corpus's vocabulary, as `train` has it; or 64 and 96 for a quick look.",
 )  # fmt: skip
-@click.option("--repeats", type=POSITIVE, help="Of every measurement. [default: 5; 2 for train]")
-@click.option("--threads", type=POSITIVE, help="[default: all processors]")
-@click.option("--peer", type=click.Choice(["torch"]), help="Decode and train with the same network in PyTorch, too.")
+@click.option("--repeats", type=POSITIVE, help="Repeats of every measurement. [default: 5; 2 for train]")
+@click.option("--threads", type=POSITIVE, help="Threads of decoding and training. [default: one per core]")
+@click.option("--peer", type=click.Choice(["torch"]), help="Also measure the same network in PyTorch.")
 @click.option("--json", "json_path", type=FILE, help="Write all measurements to this file.")
-@click.option("--plot", "plot_path", type=FILE, help="With growth: draw it, .svg or .png. Needs matplotlib.")
+@click.option("--plot", "plot_path", type=FILE, help="With growth: draw it as .svg or .png. Needs matplotlib.")
 @click.option("--src", type=FILE, help="Tokenized source text for the aligner. [default: the embedded corpus]")
 @click.option("--trg", type=FILE, help="Its translation.")
 def bench(sections, size, repeats, threads, peer, json_path, plot_path, src, trg):
-    """Measure this machine, and how much of it minnmt uses; medians, with quartiles in brackets.
+    """Measure this machine and how much of it minnmt uses: medians, with quartiles in brackets.
 
     \b
     python cli.py bench
@@ -35,12 +35,12 @@ def bench(sections, size, repeats, threads, peer, json_path, plot_path, src, trg
 
     \b
     Sections (all but growth and mpi, unless you name some):
-      machine   matrix products and memory, the limits of all else; always measured
+      machine   matrix products and memory, the limits of everything else; always measured
       kernels   each kernel against its plain function and against those limits
       decode    all words against lists, by beam, batch and threads
       train     updates with a softmax over all words and over lists
-      count     counting links, its part of training, and the aligner
-      verify    what --verify costs, with lists that miss as those of a trained model do
+      count     counting links, its share of training, and the aligner
+      verify    what --verify costs, with lists that miss as often as a trained model's
       growth    decoding by vocabulary, list, length and beam
       mpi       updates by two ranks, and what many machines would do (needs the extra mpi)
     """

@@ -67,7 +67,7 @@ def inspect(word, n, by, counts, **options):
 @click.argument("target_word")
 @click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
 @opt.counts_options
-@click.option("--select", multiple=True, type=click.Choice(["copy", "phrases"]), help="Ask these selectors, too.")
+@click.option("--select", multiple=True, type=click.Choice(["copy", "phrases"]), help="Also ask these selectors.")
 @opt.model_options
 def why(sentence, target_word, topn, by, counts, frequent, min_prob, select, **options):
     """Is a target word in the list of a sentence, and through which source words?
@@ -128,7 +128,10 @@ def stats(counts, **options):
 @click.option("-o", "--output", type=opt.FILE, required=True, help="File to write, - for stdout.")
 @click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Candidates per source word.")
 @opt.counts_options
-@click.option("--phrases", is_flag=True, help="With ct2: phrases too, of DIR/phrases.npz (align --method phrases).")
+@click.option(
+    "--phrases", is_flag=True,
+    help="With ct2: also write the phrases of DIR/phrases.npz (align --method phrases).",
+)  # fmt: skip
 @opt.model_options
 def export(name, output, topn, counts, by, min_prob, frequent, phrases, **options):
     """Write the candidate lists for another program.
@@ -195,7 +198,10 @@ def load_phrases(options, src, trg):
 
 @candidates.command("import", epilog=FORMAT_LIST)
 @click.argument("file", type=opt.FILE)
-@click.option("--format", "name", type=click.Choice(list(FORMATS)), help="See below. [default: by its beginning]")
+@click.option(
+    "--format", "name", type=click.Choice(list(FORMATS)),
+    help="See below. [default: recognised by its first bytes]",
+)  # fmt: skip
 @click.option("-o", "--output", type=opt.FILE, required=True, help="Counts file (.npz) to write.")
 @click.option("--overwrite", is_flag=True, help="Replace counts that are already beside the model.")
 @click.option("--phrases", type=opt.FILE, help="With ct2: write its phrases to this file, for decode --select phrases.")
@@ -233,7 +239,10 @@ def import_(file, name, output, overwrite, phrases, **options):
 
 @candidates.command(epilog=FORMAT_LIST)
 @click.argument("file", type=opt.FILE)
-@click.option("--format", "name", type=click.Choice(list(FORMATS)), help="See below. [default: by its beginning]")
+@click.option(
+    "--format", "name", type=click.Choice(list(FORMATS)),
+    help="See below. [default: recognised by its first bytes]",
+)  # fmt: skip
 @click.option("--limit", type=opt.POSITIVE, default=20, show_default=True, help="Problems to show.")
 @opt.model_options
 def lint(file, name, limit, **options):

@@ -17,57 +17,57 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile", "verify", "json")
 @click.option("-o", "--output", type=opt.FILE, default="-", help="Where to write. [default: stdout]")
 @click.option(
     "--resume", is_flag=True,
-    help="With -i FILE -o FILE: go on after the last complete line of an output that was interrupted.",
+    help="With -i FILE -o FILE: continue an interrupted output after its last complete line.",
 )  # fmt: skip
-@click.option("--topn", type=opt.COUNT, default=0, help="Candidates per source word, if it has so many; 0 = all words.")
+@click.option("--topn", type=opt.COUNT, default=0, help="At most N candidates per source word; 0 = all words.")
 @opt.counts_options
 @opt.select_options
 @click.option(
     "--verify", type=click.Choice(["all", "best"]),
-    help="With --topn N: all makes translations and scores those of all words; best checks the translation that was "
-    "found, and translates again if a word outside the list was nearly as good. Gains with large vocabularies.",
+    help="With --topn N. all: exactly the translations and scores of the full vocabulary. best: check the best "
+    "translations, and search again if a word outside the list was nearly as good. Pays with large vocabularies.",
 )  # fmt: skip
 @click.option(
     "--replace-unk", metavar="HOW",
-    help="Replace unknown words by the source word attended to most: copy it, or translate it by the table of "
-    "--counts, by model1 (see align --method), or by any counts as --counts names them. [copy|table|model1|NAME]",
+    help="Replace each unknown word with the source word it attends to most: copied, or translated by the table of "
+    "--counts, by model1 (see align --method), or by any counts that --counts could name. [copy|table|model1|NAME]",
 )  # fmt: skip
-@click.option("--reference", type=opt.FILE, help="Do not translate: print ln p(reference | source) of each line.")
+@click.option("--reference", type=opt.FILE, help="Do not translate: print ln p(reference | source) for each line.")
 @click.option(
     "--outside", type=click.Choice(["add", "unk", "refuse"]),
-    help="With --reference: what becomes of its words outside the list. [default: add]",
+    help="With --reference: what to do with its words outside the list. [default: add]",
 )  # fmt: skip
 @click.option(
     "--n-best", type=opt.POSITIVE, default=1,
-    help="Print the N best: number ||| translation ||| score (approximate, unless with --engine float32).",
+    help="Print the N best: number ||| translation ||| score (approximate without --engine float32).",
 )  # fmt: skip
 @click.option("--alignments", type=opt.FILE, help="Write the attention of each line's best translation to this file.")
 @click.option(
     "--alignment-format", type=click.Choice(["pharaoh", "weights"]),
-    help="Word links i-j a line, or all weights as a JSON object a line. [default: pharaoh]",
+    help="Per line: word links i-j, or all weights as a JSON object. [default: pharaoh]",
 )  # fmt: skip
 @click.option(
     "--on-bad-line", type=click.Choice(["stop", "blank", "copy"]), default="stop", show_default=True,
-    help="A line that is not UTF-8: stop there, or put a blank line or the line itself in its place.",
+    help="At a line that is not UTF-8: stop, write a blank line, or copy it.",
 )  # fmt: skip
 @opt.search_options
 @opt.engine_option
-@click.option("--json", type=opt.FILE, help="Write what is said about the lists to this file, too.")
+@click.option("--json", type=opt.FILE, help="Also write the statistics of the lists to this file.")
 @click.option(
     "--profile", is_flag=True,
-    help="Print at the end where the time went, by stage, and which engine ran. Steps are then taken part by part, "
-    "without help from other threads: somewhat slower.",
+    help="At the end, print the time of each stage, and which engine ran. Steps then run part by part in one thread, "
+    "somewhat slower.",
 )  # fmt: skip
 def decode(**options):
-    """Translate text: a line out for every line in.
+    """Translate text, one line out for every line in.
 
     \b
     python cli.py decode --topn 100 < test.de > test.en
     python cli.py decode -m runs/deen -i test.de -o test.en --beam 12
     python cli.py decode --npz model.npz --vocab-src vocab.de.json --vocab-trg vocab.en.json < test.de
 
-    With nothing to read (a terminal, or the null device) it translates the test set that the model was
-    trained with and prints the scores to stderr.
+    With nothing to read (a terminal or /dev/null), it translates the test set that the model was trained with
+    and prints the scores to stderr.
     """
     from ..compiled import reading
 

@@ -28,14 +28,17 @@ class Port(click.IntRange):
 @click.option("-o", "--output", type=opt.FILE, help="The page to write, - for stdout. [default: explore.html]")
 @click.option(
     "--serve", type=Port(0, 65535), is_flag=False, flag_value=PORT, metavar="[PORT]",
-    help=f"Serve the page on 127.0.0.1 instead, and translate what is typed there. [default port: {PORT}; 0: any]",
+    help=f"Serve the page on 127.0.0.1 instead, and translate what you type there. [default port: {PORT}; 0: any]",
 )  # fmt: skip
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
-@click.option("--topn", type=opt.POSITIVE, default=100, show_default=True, help="Where the slider for n starts.")
+@click.option(
+    "--topn", type=opt.POSITIVE, default=100, show_default=True,
+    help="Where the slider for n stands at first.",
+)  # fmt: skip
 @opt.counts_options
 @click.option(
     "--against", metavar="NAME", type=opt.FILE,
-    help="Beside it: other counts (a file, or a NAME as in --counts), or another model directory.",
+    help="Compare with other counts (a file, or a NAME as in --counts) or another model directory.",
 )  # fmt: skip
 @opt.beam_options
 def explore(sentences, output, serve, open_it, against, **options):
@@ -47,7 +50,7 @@ def explore(sentences, output, serve, open_it, against, **options):
     python cli.py explore "Das Haus ist blau." --against fastalign -o page.html
     python cli.py explore --serve
 
-    The page is one file that needs nothing else, no network either. Without a sentence it shows the five
+    The page is one file that needs nothing else, not even a network. Without a sentence it shows the five
     most instructive ones of the test set. With --serve it also translates other sentences, with any n, and with words
     forced.
     """

@@ -103,8 +103,8 @@ def group(*options):
 
 # The options that name training, dev and test text; Settings has fields of the same names
 text_options = group(
-    click.option("--src", type=FILE, help="Source training text, one sentence a line. [default: embedded corpus]"),
-    click.option("--trg", type=FILE, help="Target training text, line by line the translation of --src."),
+    click.option("--src", type=FILE, help="Source training text, one sentence per line. [default: embedded corpus]"),
+    click.option("--trg", type=FILE, help="Target training text: line by line, the translation of --src."),
     click.option("--dev-src", type=FILE, help="Source text to validate on after each epoch."),
     click.option("--dev-trg", type=FILE, help="Its translation."),
     click.option("--test-src", type=FILE, help="Source text to score when training ends. [default: the dev text]"),
@@ -119,7 +119,7 @@ model_options = group(
     click.option("--vocab-trg", type=FILE, help="With --npz: the target vocabulary, JSON."),
     click.option("--bpe-src", type=FILE, help="With --npz: BPE codes of the source side."),
     click.option("--bpe-trg", type=FILE, help="With --npz: BPE codes of the target side."),
-    click.option("--any-vocab-size", is_flag=True, help="With --npz: vocabularies of any size, as Nematus has them."),
+    click.option("--any-vocab-size", is_flag=True, help="With --npz: vocabularies of any size, as Nematus accepts."),
     click.option("--pretokenized", is_flag=True, help="With --npz: the text is tokenized already."),
 )
 SINGLE_FILES = ("vocab_src", "vocab_trg", "bpe_src", "bpe_trg", "any_vocab_size", "pretokenized")
@@ -148,32 +148,32 @@ SELECTOR_NAMES = ("counts", "copy", "phrases", "neural", "screen")
 select_options = group(
     click.option(
         "--select", multiple=True, type=click.Choice(SELECTOR_NAMES),
-        help="What chooses the words of a sentence; several are combined. counts: --topn of each source word; copy: "
-        "words spelled as in the source; phrases: up to 20 words for two or three source words that stand together; "
-        "neural: a trained layer over the encoder; screen, alone: words for each step, --topn of them on average. "
-        "[default: counts, if there is --topn]",
+        help="What chooses a sentence's words; several are combined. counts: the --topn best per source word; copy: "
+        "words spelled as in the source; phrases: up to 20 words per two or three neighbouring source words; neural: a "
+        "trained layer over the encoder; screen, alone: words per step, --topn of them on average. "
+        "[default: counts, with --topn]",
     ),
     click.option(
         "--select-threshold", type=Number(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
-        help="With --select neural: the least probability that a word is needed.",
+        help="With --select neural: list words that are needed with at least this probability.",
     ),
 )  # fmt: skip
 
 engine_option = click.option(
     "--engine", type=click.Choice(["int8", "float32", "plain"]),
-    help="int8 multiplies in 8 bits: scores are approximate; a processor without an instruction for it takes float32. "
-    "plain is the program as one reads it: nothing compiled, one thread, one sentence after the other. [default: int8]",
+    help="int8 multiplies in 8 bits, so scores are approximate; a CPU without 8-bit instructions uses float32. "
+    "plain is the program as you read it: nothing compiled, one thread, one sentence at a time. [default: int8]",
 )  # fmt: skip
 
 beam_options = group(
     click.option("--beam", type=POSITIVE, default=5, show_default=True, help="Hypotheses kept; 1 is greedy search."),
-    click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^PENALTY. [1]"),
+    click.option("--length-penalty", type=Number(0, 10), default=1.0, help="Score: ln p / length^N. [default: 1]"),
     click.option("--max-length", type=COUNT, help="Longest translation in units. [default: 2 * source + 10]"),
 )
 search_options = group(
     beam_options,
     click.option("--batch-size", type=POSITIVE, default=32, show_default=True, help="Sentences translated together."),
-    click.option("--threads", type=POSITIVE, help="Each has its batch, or all share one. [default: one per processor]"),
+    click.option("--threads", type=POSITIVE, help="Each takes a batch, or all share one. [default: one per core]"),
 )
 
 
@@ -234,7 +234,7 @@ def precision_of(engine):
 
 
 def training_threads(batch_size):
-    """One per processor, but none with fewer than 8 sentences: each has a gradient of its own to fill."""
+    """One per core, but none with fewer than 8 sentences: each has a gradient of its own to fill."""
     return min(available_processors(), max(1, batch_size // 8))
 
 

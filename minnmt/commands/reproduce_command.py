@@ -37,34 +37,43 @@ EMBEDDED_EPOCHS = 3  # for each of the five models: all exhibits within twenty m
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, type=click.Choice(NAMES), metavar="EXHIBIT...")
-@click.option("-o", "--output", type=Path(), default="runs/reproduce", show_default=True, help="Models, measurements.")
+@click.option(
+    "-o", "--output", type=Path(), default="runs/reproduce", show_default=True,
+    help="Where models and measurements go.",
+)  # fmt: skip
 @click.option("--results", type=Path(), help="Where tables and figures go. [default: the output directory]")
 @click.option(
     "--model", "models", multiple=True, metavar="[NAME=]DIR",
-    help="A run of train, instead of training here: bpe=DIR, words=DIR, or both. It has its own text and settings; "
-    "--dev-src, --test-src and their translations may name others.",
+    help="A finished run of train, instead of training here: bpe=DIR, words=DIR, or both. It brings its own text and "
+    "settings; --dev-src, --test-src and their translations may name others.",
 )  # fmt: skip
 @text_options
 @click.option(
-    "--also-test", "also", multiple=True, metavar="NAME=SRC,TRG", help="A further test set of Tables 1 and 3."
+    "--also-test", "also", multiple=True, metavar="NAME=SRC,TRG", help="Another test set for Tables 1 and 3."
 )  # fmt: skip
 @click.option(
     "--units", type=click.Choice(["bpe", "words", "both"]), default="both", show_default=True,
-    help="Models of the deen-table.",
+    help="Which models deen-table compares.",
 )  # fmt: skip
-@click.option("--bpe", type=POSITIVE, default=DEFAULTS.bpe, show_default=True, help="Merges, of the models with BPE.")
+@click.option(
+    "--bpe", type=POSITIVE, default=DEFAULTS.bpe, show_default=True,
+    help="BPE merges of the models with BPE.",
+)  # fmt: skip
 @group(*map(setting, SETTINGS))
 @click.option(
     "--epochs", type=POSITIVE, help=f"[default: {EMBEDDED_EPOCHS} for the embedded corpus, else {DEFAULTS.epochs}]"
 )  # fmt: skip
-@click.option("--max-minutes", type=Number(0, min_open=True), help="Of training, for each model.")
+@click.option("--max-minutes", type=Number(0, min_open=True), help="Longest training time per model.")
 @click.option(
     "--count-pairs", type=COUNT, default=0,
-    help="Pairs of the text for one more epoch and for the thresholds. [default: those of an epoch]",
+    help="Pairs to count for one more epoch and for the thresholds. [default: one epoch]",
 )  # fmt: skip
-@click.option("--speed-sentences", type=POSITIVE, default=100, show_default=True, help="That are decoded for speed.")
-@click.option("--repeats", type=POSITIVE, default=10, show_default=True, help="Of every measurement of speed.")
-@click.option("--threads", type=POSITIVE, help="Of training and decoding. [default: all processors]")
+@click.option(
+    "--speed-sentences", type=POSITIVE, default=100, show_default=True,
+    help="Sentences to decode when measuring speed.",
+)  # fmt: skip
+@click.option("--repeats", type=POSITIVE, default=10, show_default=True, help="Repeats of every speed measurement.")
+@click.option("--threads", type=POSITIVE, help="Threads of training and decoding. [default: one per core]")
 @click.pass_context
 def reproduce(context, names, output, results, models, also, units, max_minutes, speed_sentences, repeats, **options):
     """Make the paper's tables and figure, on the embedded corpus or on any text.
@@ -82,14 +91,14 @@ def reproduce(context, names, output, results, models, also, units, max_minutes,
       iten-table       Table 3: another language pair (embedded corpus: English to German)
       dynamic-table    training with a softmax over lists, which the paper proposes
       lists-table      all ways to choose words, at equal length; the cost of verifying them
-      aligner-table    the candidates of attention beside those of fast_align, by part and frequency, with examples
+      aligner-table    the candidates of attention beside fast_align's, by part and frequency, with examples
       claims-table     what the paper says, what we find, and why: speed, n, epochs, thresholds, fast_align
-      all              every one of them; with a text of your own, all but iten-table, and with --model all but
-                       dynamic-table, too, which trains, unless --max-minutes says for how long
+      all              all of them; with your own text all but iten-table; with --model also not dynamic-table, which
+                       trains, unless --max-minutes says for how long
 
-    Trains the models that are needed, measures, and writes NAME.md, .tsv, .json, and .png for the figure, with the
-    paper's cells beside ours. What is finished is not done again: after Ctrl-C, or a crash, the same command goes on,
-    also with a training.
+    It trains the models it needs, measures, and writes NAME.md, .tsv and .json, and .png for the figure, with the
+    paper's cells beside ours. What is finished is not done again: after Ctrl-C or a crash the same command goes on,
+    and so does an interrupted training.
     """
     from pathlib import Path as FilePath
 

@@ -11,8 +11,8 @@ from .options import FILE, POSITIVE, Path
 @click.command()
 @click.argument("hypotheses", type=FILE)
 @click.argument("references", type=FILE)
-@click.option("--baseline", type=FILE, help="Other translations: how sure is the difference in BLEU to them?")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object instead of text.")
+@click.option("--baseline", type=FILE, help="Other translations of the same text: how sure is the difference in BLEU?")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of text.")
 def score(hypotheses, references, baseline, as_json):
     """BLEU, TER and chrF of translations, with sacrebleu's signatures.
 

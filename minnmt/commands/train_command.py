@@ -32,11 +32,11 @@ SETTINGS = [name for name in help_texts() if name not in ("threads", "shares")] 
 @click.option("--resume", is_flag=True, help="Continue the run in the output directory.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that is already in the output directory.")
 @group(*map(setting, SETTINGS))
-@click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: all processors]")
+@click.option("--threads", type=POSITIVE, help="Threads that share each batch. [default: one per core]")
 @shares_option
-@click.option("--max-minutes", type=Number(0, min_open=True), help="Pause when training has gone on for so long.")
-@click.option("--max-updates", type=POSITIVE, help="Pause when the run has had so many updates.")
-@click.option("--profile", is_flag=True, help="Print at the end where the time went, by stage.")
+@click.option("--max-minutes", type=Number(0, min_open=True), help="Pause after this many minutes.")
+@click.option("--max-updates", type=POSITIVE, help="Pause after this many updates.")
+@click.option("--profile", is_flag=True, help="At the end, print the time of each stage.")
 @click.option("--save-every", type=POSITIVE, default=500, show_default=True, help="Updates between checkpoints.")
 @click.pass_context
 def train(context, output, resume, overwrite, max_minutes, max_updates, save_every, profile, **options):

@@ -60,7 +60,7 @@ class Grade:
         for item in self.items:
             lines.append(f"  {item.state:8} {item.name}")
             lines += [f"           {line.strip()}" for line in item.message.splitlines()]
-        lines += [f"  an error in a cell: {error}" for error in self.errors]
+        lines += [f"  error    {error}" for error in self.errors]
         return "\n".join(lines)
 
     def record(self):
@@ -151,7 +151,7 @@ def run_all(steps, kernel):
             problem = ""
         else:
             problem = kernel.run(step.source)
-            errors += [problem] if problem else []
+            errors += [f"{problem} (in the cell that begins with {step.source[:40]!r})"] if problem else []
         if step.answer:
             to_repair.append(step.answer)
         if step.checks and not step.deleted:
@@ -161,7 +161,7 @@ def run_all(steps, kernel):
                     kernel.run(answer)
             to_repair = []
         kernel.records()  # what a student's own cells check does not count
-    return items, list(dict.fromkeys(errors))
+    return items, errors
 
 
 def checked(names, records, problem):

@@ -12,6 +12,8 @@ from .shape_hints import OTHER_SHAPE
 
 def hint_for_numbers(yours, expected, mask, tolerance):
     """Both are arrays and differ."""
+    if expected.dtype.kind == "b":
+        return turned(yours, expected)
     with np.errstate(all="ignore"):
         if yours.size == 0 or expected.size == 0:
             return "yours is empty: nothing was added to it" if yours.size == 0 and expected.size else ""
@@ -24,6 +26,12 @@ def hint_for_numbers(yours, expected, mask, tolerance):
             looks = (lambda y, e, same: only_padding(y, e, same, mask), *looks)
         found = (look(yours, expected, same) for look in looks)
         return next((text for text in found if text), "")
+
+
+def turned(yours, expected):
+    """Of true and false, only one mistake can be told."""
+    found = expected.ndim and np.array_equal(yours, ~expected)
+    return "True and False have changed places: < instead of >, or a mask turned around" if found else ""
 
 
 class Alike:
@@ -81,8 +89,9 @@ SLIPS = {  # what is wrong: what it makes of the expected result
 
 
 def slip(y, e, same):
-    """One function too many or too few."""
-    for text, mistake in SLIPS.items():
+    """One function too many or too few; a single whole number may be wrong for any reason."""
+    single = e.size == 1 and all((a == np.round(a)).all() for a in (y, e))
+    for text, mistake in list(SLIPS.items())[: 1 if single else None]:
         if same(y, mistake(e)):
             return text
     return ""

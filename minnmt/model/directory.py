@@ -1,6 +1,6 @@
 """A model directory: parameters, vocabularies, BPE codes and config.json, loaded as one object.
 
-FILES names what a directory may hold; README says what each is.
+FILES names what a directory may hold; tutorials/using.md says what each is.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Matrix products with both sides rounded to bfloat16 and added up in float32 (`train --precision bf16`).
 
-A bfloat16 is the upper half of a float32: its sign, its exponent and 7 bits behind the point. Processors that multiply
-pairs of them are several times as fast as with float32. Only products are rounded: weights, gradients and all else stay
-float32, and in float64 nothing is rounded, so gradients are checked as ever. The errors of the softmax are needed by
+A bfloat16 is the upper half of a float32: its sign, its exponent and 7 bits behind the point. CPUs that multiply pairs
+of them are several times as fast as with float32. Only products are rounded: weights, gradients and all else stay
+float32. In float64 nothing is rounded, so gradients are checked as always. The errors of the softmax are needed by
 products alone, so they are rounded as soon as they are known. Notebook 09 teaches products in few bits.
 """
 
@@ -156,5 +156,5 @@ def bf16_products(arrays):
 
 
 def has_bf16():
-    """Has this processor an instruction for it? In reading mode nothing is rounded: there is no speed to gain."""
+    """Does this CPU have an instruction for it? In reading mode nothing is rounded: there is no speed to gain."""
     return not reading_mode() and find_kernel("intrinsics.BFLOAT16")

@@ -34,7 +34,7 @@ def gather_lists(lists, p):
 
 
 def list_logits(o, words):
-    """o (A*K,E), K rows a sentence -> logits (A*K,M): in a row the words of its sentence's list, then -inf."""
+    """o (A*K,E), K rows per sentence -> logits (A*K,M): in a row the words of its sentence's list, then -inf."""
     K = len(o) // max(len(words.begins), 1)
     logits = np.full((len(o), words.ids.shape[1]), -np.inf, o.dtype)
     for a, (begin, end) in enumerate(zip(words.begins, words.ends)):
@@ -44,5 +44,5 @@ def list_logits(o, words):
 
 
 def list_log_softmax(o, words):
-    """o (A*K,E), K rows a sentence -> log-probabilities (A*K,M) over each sentence's list, -inf beyond its end."""
+    """o (A*K,E), K rows per sentence -> log-probabilities (A*K,M) over each sentence's list, -inf beyond its end."""
     return log_normalised(list_logits(o, words))  # (21)

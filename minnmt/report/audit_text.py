@@ -19,7 +19,7 @@ def format_audit(found, topn, n_examples=10):
     examples = _varied(found.divergences, summary.words)[:n_examples]
     of = "all" if len(examples) == n else f"{len(examples):,} of {n:,}"
     sections = {
-        f"What the list costs: {topn} candidates a source word": _outcome(found),
+        f"What the list costs: {topn} candidates per source word": _outcome(found),
         f"Where the outputs differ: {number_of(n, 'sentence')}": [
             f"{times:>6,}  {kind:<34}{KINDS[kind]}" for kind, times in summary.kinds.items() if n
         ],
@@ -65,7 +65,7 @@ def _outcome(found):
         "(rough: one run each, one after the other)",
         "",
         f"a list has {lists.words_per_sentence:,.1f} words on average, {share} of the vocabulary of "
-        f"{lists.vocabulary:,}; {lists.words_per_source_unit:,.1f} a source unit",
+        f"{lists.vocabulary:,}; {lists.words_per_source_unit:,.1f} per source unit",
     ]
 
 

@@ -66,12 +66,12 @@ def format_engines(found, lists, n_examples=10):
         title, "=" * len(title),
         f"identical outputs  {found.identical:,} of {found.sentences:,} ({share:.2f} %)",
         f"time               {found.seconds:.2f} s against {found.seconds_against:.2f} s",
-        f"score apart by     {found.score_apart:.4f} at most, where the outputs are identical",
+        f"scores differ by   {found.score_apart:.4f} at most, where the outputs are identical",
     ]  # fmt: skip
     for name, (ours, theirs) in (found.scores or {}).items():
         lines.append(f"{name:<19}{ours:.2f} against {theirs:.2f} ({ours - theirs:+.2f})")
     if found.bleu:
-        lines.append(f"BLEU, difference   {found.bleu}, the interval of 95 % of a paired bootstrap")
+        lines.append(f"BLEU, difference   {found.bleu}, 95 % interval of a paired bootstrap")
     examples = found.differing[:n_examples]
     if examples:
         title = f"Where they differ ({len(examples):,} of {len(found.differing):,})"

@@ -80,10 +80,10 @@ def computed_rest(shape):
 class Limits(NamedTuple):
     """What the machine can do at best, by number of threads."""
 
-    flops: dict  # {threads: operations a second of matrix products in float32}
-    bytes: dict  # {threads: bytes a second read from memory}
-    int8: dict  # {threads: operations a second in 8 bits}
-    bf16: dict | None = None  # {threads: operations a second of matrix products in bfloat16}
+    flops: dict  # {threads: operations per second of matrix products in float32}
+    bytes: dict  # {threads: bytes per second read from memory}
+    int8: dict  # {threads: operations per second in 8 bits}
+    bf16: dict | None = None  # {threads: operations per second of matrix products in bfloat16}
 
     def least_seconds(self, flops, nbytes, n_threads=1, precision="float32"):
         """The roofline: no faster than the products allow, nor than memory does."""

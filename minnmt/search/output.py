@@ -74,7 +74,7 @@ class Output:
     def _write(self, lines, translations):
         for number, translation in enumerate(translations, start=self.n_lines + 1):
             if translation.n_cut:
-                say(f"warning: line {number} is too long: its last {translation.n_cut:,} units are left out")
+                say(f"warning: line {number} is too long: the last {translation.n_cut:,} of its units are left out")
             if translation.src_units:
                 self.n_listed += 1
                 self.words_listed += translation.list_size

@@ -10,10 +10,10 @@ A context c = sum_i alpha_i h_i (7) is only ever multiplied, and
 
     (sum_i alpha_i h_i) W = sum_i alpha_i (h_i W)   (24)
 
-so the annotations are multiplied once for each sentence, and c itself is never made.
+so the annotations are multiplied once per sentence, and c itself is never made.
 
-Weights are kept in 8 bits, a scale per output; what is multiplied with them is rounded to 8 bits when it is, a scale
-per row; their products are added up as whole numbers. Everything else is float32, and with `float32` all of it is.
+Weights are kept in 8 bits, one scale per output. What they are multiplied with is rounded to 8 bits just before, one
+scale per row. Products are added up as whole numbers. Everything else is float32, and with `float32` all of it is.
 Notebooks 08 and 09.
 """
 
@@ -184,7 +184,7 @@ class Packed:
 
 
 def pack(p, precision=None):
-    """Parameters -> Packed, int8 or float32; None: whatever is faster on this processor."""
+    """Parameters -> Packed, int8 or float32; None: whatever is faster on this CPU."""
     precision = precision or fastest_precision()
     forward, backward, gru, cell = p.encoder_forward, p.encoder_backward, p.decoder_gru, p.decoder_cell
     attention, readout = p.attention, p.readout
@@ -217,12 +217,12 @@ def pack(p, precision=None):
 
 
 def fastest_precision():
-    """int8 if the processor has an instruction for it, else float32."""
+    """int8 if the CPU has an instruction for it, else float32."""
     return "int8" if instruction() else "float32"
 
 
 def instruction():
-    """The name of this processor's instruction for products in 8 bits; None if it has none that is known here."""
+    """The name of this CPU's instruction for products in 8 bits; None if none is known here."""
     if reading_mode():
         return None
     found = find_kernel("intrinsics.INSTRUCTION")

@@ -129,7 +129,7 @@ def train_table(method, bitext, iterations, status):
     """The same without links -> Aligner."""
 
     def report(iteration, bits, extra):
-        status.line(f"iteration {iteration}: cross entropy {bits:.2f} bits a word{', ' + extra if extra else ''}")
+        status.line(f"iteration {iteration}: cross entropy {bits:.2f} bits per word{', ' + extra if extra else ''}")
 
     return find_aligner(method)(bitext, iterations, report)
 

@@ -51,7 +51,7 @@ def test_report(split, model, n_threads=1, ranks=ALONE):
     lines = [format_scores(all_scores(best_lines(split, model, n_threads, ranks), split.trg))]
     if split.alignments:
         rate = attention_error_rate(split, model, ranks)
-        lines.append(f"AER   {100 * rate:6.2f}  hardest attention links against {len(split.src)} gold alignments")
+        lines.append(f"AER   {100 * rate:6.2f}  strongest attention links against {len(split.src)} gold alignments")
     return "\n".join(lines)
 
 

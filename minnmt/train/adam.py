@@ -4,11 +4,11 @@
     m <- beta1 m + (1 - beta1) g,   v <- beta2 v + (1 - beta2) g * g            (15)
     w <- w - rate * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)         (16)  update number t
 
-Of the embeddings, and of a softmax over lists, an update has gradients for few rows. They are given in `rows`, {array's
-name: ids}; what is not named has gradients everywhere. Adam may still look at all rows (dense): without a gradient
-they go on for a while in the direction of their last ones. Or the other rows rest, parameters and moments (sparse, also
-called lazy). That saves a pass over the tables, but a word then moves once for each time it is seen, and not about ten
-times as far: on the embedded corpus, five epochs, it cost 2 BLEU.
+In the embeddings, and in a softmax over lists, only a few rows have gradients. They are given in `rows`, {array's name:
+ids}; an array that is not named has gradients everywhere. Adam may still update all rows (dense): those without a
+gradient go on for a while in the direction of their last ones. Or the other rows rest, parameters and moments (sparse,
+also called lazy). That saves a pass over the tables, but a word then moves only when it is seen, about a tenth as far:
+on the embedded corpus, five epochs, it cost 2 BLEU.
 """
 
 from dataclasses import dataclass

@@ -52,7 +52,7 @@ class BatchWords:
 
 
 class EpochWords:
-    """A list for every sentence pair, all of them chosen at once; 4 bytes a word and pair."""
+    """A list for every sentence pair, all of them chosen at once; 4 bytes per word and pair."""
 
     def __init__(self, selector, src, trg):
         self.own = []

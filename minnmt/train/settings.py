@@ -111,7 +111,7 @@ class Settings:
     dev_trg: str | None = text()
     test_src: str | None = text()
     test_trg: str | None = text()
-    pairs: int = whole(0, "Only the first N pairs of every text, 0 = all: for a quick look, or to step through.")
+    pairs: int = whole(0, "Use only the first N pairs of every text, 0 = all: for a quick look, or to step through.")
 
     bpe: int = whole(4000, "BPE merges on each side, 0 = whole words.")
     vocab_size: int = whole(0, "Words in each vocabulary, eos and UNK included, 0 = all.")
@@ -129,30 +129,30 @@ class Settings:
     learning_rate: float = number(0.002, "Adam's step size.", above=0)
     clip: float = number(1.0, "Limit of the gradient's global norm, 0 = none.", least=0)
     adam: str = choice(
-        "dense", "sparse: words that a batch lacks rest; faster with large vocabularies, slower to learn rare words.",
+        "dense", "sparse: skip words that are not in the batch; faster with large vocabularies, worse for rare words.",
         "dense", "sparse",
     )  # fmt: skip
     precision: str = choice(
-        "bf16", "bf16: products rounded to bfloat16 where the processor has an instruction for it (AVX-512 BF16); "
-        "elsewhere, and in reading mode, float32 takes its place.", "bf16", "float32",
+        "bf16", "bf16: matrix products in bfloat16 where the CPU has an instruction for it (AVX-512 BF16); "
+        "elsewhere, and in reading mode, float32.", "bf16", "float32",
     )  # fmt: skip
     epochs: int = whole(12, "Passes over the training text.", least=1)
     epoch_pairs: int = whole(
-        0, "Pairs in an epoch, 0 = the whole text: a long text is then validated, and its attention counted, in parts."
+        0, "Pairs per epoch, 0 = the whole text. With a long text: validate and count attention that often."
     )
-    patience: int = whole(4, "Stop after so many epochs without a better dev BLEU.", least=1)
-    halve_after: int = whole(1, "Halve the learning rate after so many epochs without a better dev BLEU.", least=1)
+    patience: int = whole(4, "Stop after this many epochs without a better dev BLEU.", least=1)
+    halve_after: int = whole(1, "Halve the learning rate after this many epochs without a better dev BLEU.", least=1)
     align_from_epoch: int = whole(2, "Count the attention from this epoch on, 0 = never.")
     align_threshold: float = number(0.1, "Count only attention weights above this.", least=0, below=1)
     dynamic_vocab: int = whole(0, "Train with a softmax over N candidates per source word, 0 = all words.")
     dynamic_lists: str = choice(
-        "batch", "Its lists: one for each batch, or one for each pair, all chosen as an epoch starts.", "batch", "epoch"
+        "batch", "With --dynamic-vocab: one list per batch, or one per pair as an epoch starts.", "batch", "epoch"
     )
-    seed: int = whole(1, "Of every random number.")
+    seed: int = whole(1, "Seed of all random numbers.")
     threads: int = whole(2, "Threads that share each batch.", least=1, most=1024)
     shares: int = whole(
-        0, "Parts that a batch is cut into; threads and ranks take them over. The rounding of sums depends on it, and "
-        "on nothing else of the machine. [default: the threads of one machine]", most=MOST_SHARES,
+        0, "Parts that a batch is cut into, for threads and ranks to share. Sums are rounded by it alone, so that the "
+        "result does not depend on the number of ranks. [default: the threads of one machine]", most=MOST_SHARES,
     )  # fmt: skip
 
     def __post_init__(self):

@@ -119,7 +119,7 @@ def test_sizes(tmp_path):
     COUNTS.save(tmp_path / "counts.npz")
     text = format_stats(COUNTS, SRC, [tmp_path / "counts.npz"])
     assert "3 of 7 have candidates" in text and "5 (7.94 % of 7 x 9)" in text and "counts.npz" in text
-    assert "1.7 for a source word that has any, at most 3 (Haus)" in text and "total weight  16\n" in text
+    assert "1.7 per source word that has any, at most 3 (Haus)" in text and "total weight  16\n" in text
     assert "0 of 7 have candidates" in format_stats(make_counts({}), SRC)
 
 

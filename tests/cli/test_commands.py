@@ -13,7 +13,11 @@ from tests.conftest import TINY, run_cli, write_toy_text
 CLI = Path(__file__).parents[2] / "cli.py"
 
 
-@pytest.mark.parametrize("command", ["", "train", "decode", "score", "corpus", "align", "audit", "bench", "explore"])
+COMMANDS = ["", "train", "decode", "score", "corpus", "align", "audit", "bench", "explore"]
+COMMANDS += ["course", "course student", "course grade", "course model", "course pack"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_an_example(command):
     result = run_cli(*command.split(), "--help")
     assert result.code == 0 and "python cli.py" in result.out

@@ -87,6 +87,13 @@ def test_a_usual_mistake_comes_before_a_general_one_and_may_be_impossible_to_com
         check("it", 0.3 * EYE, EYE, usual=usual)
 
 
+@pytest.mark.parametrize("yours, expected", [(False, True), (1, 0), (17, 4.5), (1.0, np.inf)])
+def test_no_hint_is_better_than_a_wrong_one(yours, expected):
+    with pytest.raises(CheckFailed) as failure:
+        check("it", yours, expected)
+    assert "minus" not in str(failure.value) and "factor" not in str(failure.value)
+
+
 @pytest.mark.parametrize("yours", [None, ..., (EYE, ...), [None, 1], {"a": ...}], ids=str)
 def test_what_is_not_yet_done_is_said_and_stops_nothing(yours, capsys):
     check("it", yours, EYE)

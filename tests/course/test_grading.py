@@ -81,6 +81,16 @@ def test_deleted_cells_are_missing(submission):
     assert "deleted" in items["later on"].message and "NameError" in items["half of x"].message
 
 
+def test_errors_of_all_cells_are_told(submission, tmp_path):
+    submission.add("1 / 0", behind="setup")
+    nbformat.write(submission.notebook, tmp_path / "anna.ipynb")
+    found = grade(tmp_path / "anna.ipynb", lesson_path=tmp_path / "toy.ipynb")
+    assert found.n_right == 6 and found.errors == [
+        "ZeroDivisionError: division by zero (in the cell that begins with '1 / 0')"
+    ]
+    assert "error    ZeroDivisionError" in found.text()
+
+
 def test_numbers_that_were_copied_do_not_pass(submission):
     """They are right with the lesson's own seed."""
     rng = np.random.default_rng(0)

@@ -130,6 +130,7 @@ MISTAKES = {  # what was done wrong: (yours, expected, further arguments, words 
         ["these are the worst"]),
     "eos missing from ids": ([3, 8, 9], [0, 3, 8, 9], {}, ["3 numbers instead of 4", "first entry"]),
     "floor division": (np.array([3.0, 4.0]), np.array([3.25, 4.75]), {}, ["rounded down", "//"]),
+    "a mask turned around": (mask == 0, mask == 1, {}, ["True and False have changed places"]),
     "fractions for ids": (np.array([1.5, 2.0, 7.0]), np.array([1, 2, 8]), {}, ["whole numbers"]),
 }  # fmt: skip
 

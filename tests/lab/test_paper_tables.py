@@ -18,7 +18,7 @@ def test_table_2_is_complete():
     rows = threshold_rows()
     assert tuple(rows) == THRESHOLDS
     assert rows[0.1] == (43.6759, 27.25, 54.12, 27.77, 53.0, 1.9278, 108.9676)
-    for row in rows.values():  # its megabytes are 4 bytes a cell of one and the same matrix
+    for row in rows.values():  # its megabytes are 4 bytes per cell of one and the same matrix
         assert row.megabytes / row.density == pytest.approx(56.5, abs=0.1)
 
 

@@ -131,4 +131,4 @@ def guess_format(data, path):
         return "fastalign"
     if tabs == 0 and len(line.split()) == 3:
         return "marian"
-    raise UserError(f"{path}: its format cannot be seen from its beginning; name it with --format")
+    raise UserError(f"{path}: its format cannot be recognised; name it with --format")

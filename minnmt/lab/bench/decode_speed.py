@@ -16,21 +16,21 @@ from .variants import BATCH, Task, Variant, decoder
 from .yardstick import LISTS, random_sentences, with_words
 
 NOTES = (
-    f"{LISTS}. Their choice is not counted, gathering their rows is. eos is never chosen: all translations reach the "
+    f"{LISTS}. Choosing words is not timed, gathering rows is. eos is never chosen: all translations reach the "
     "length limit. Threads share a sentence; in batches each has its own. Every repeat projects its words anew; known "
-    "words: the engine has met them all before, as late in a text. Weights in 8 bits, unless float32 is said. GFLOP: "
+    "words: the engine has met them all before, as late in a text. Weights have 8 bits unless float32 is named. GFLOP: "
     "matrix products of a sentence, less those of target words. % sgemm, % int8, % memory (weights and annotations "
     "read): of what the machine can do with as many threads. What stays in the cache counts, too, and may bring it "
     "above 100 %.",
 )
 HEADINGS = (
-    "list", "words", "beam", "batch", "threads", "ms a sentence", "x full", "GFLOP", "% sgemm", "% int8", "% memory"
+    "list", "words", "beam", "batch", "threads", "ms per sentence", "x full", "GFLOP", "% sgemm", "% int8", "% memory"
 )  # fmt: skip
 LOAD_NOTES = (
     "A process that does nothing but count runs on every second core, at the same priority. x 1 thread: how many times "
     "as long a sentence takes as with one thread beside the same load; below 1, threads still pay.",
 )
-LOAD_HEADINGS = ("list", "batch", "threads", "ms a sentence", "x 1 thread")
+LOAD_HEADINGS = ("list", "batch", "threads", "ms per sentence", "x 1 thread")
 
 
 def measure_decoding(bench):
@@ -85,7 +85,7 @@ def sentence_cost(size, task, variant):
 
 
 def add_variant(table, bench, task, variant, seconds, full_seconds):
-    """A row: seconds a sentence, of this variant and of the one with all words."""
+    """A row: seconds per sentence, of this variant and of the one with all words."""
     cost, limits, time = sentence_cost(bench.size, task, variant), bench.limits, median(seconds)
     of_sgemm, of_int8 = (cost.flops / time / speed[variant.threads] for speed in (limits.flops, limits.int8))
     in_memory = cost.nbytes / time / limits.bytes[variant.threads] if variant.batch == 1 else None

@@ -14,7 +14,7 @@ LIST_SIZES, LENGTHS, BEAMS = (20, 50, 100, 200), (10, 25, 50, 100), (1, 2, 5, 10
 N_SENTENCES = 2  # a repeat
 AXES = {
     "vocabulary": "target words",
-    "candidates": "candidates a source word",
+    "candidates": "candidates per source word",
     "length": "words of the sentence",
     "beam": "beam",
 }
@@ -71,7 +71,7 @@ def axis_table(bench, axis, label, points, found):
     rest = ", ".join(text for name, text in fixed.items() if name != axis)
     table = Table(
         "growth", f"by {axis}; {rest}, one sentence at a time, {bench.n_threads} threads, known words",
-        (label, "list", "ms a sentence"), (f"{LISTS}; top-100 where nothing else is said.",),
+        (label, "list", "ms per sentence"), (f"{LISTS}; top-100 unless stated otherwise.",),
     )  # fmt: skip
     for (value, name), point in points.items():
         seconds = np.array(found[value, name].seconds) / N_SENTENCES

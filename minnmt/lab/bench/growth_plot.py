@@ -20,7 +20,7 @@ def plot_growth(tables, path):
     for panel, (axis, label) in zip(figure.subplots(2, 2).flat, AXES.items()):
         draw_axis(panel, [record for record in records if record["axis"] == axis])
         panel.set_xlabel(label)
-        panel.set_ylabel("ms a sentence")
+        panel.set_ylabel("ms per sentence")
         panel.set_xlim(left=0)
         panel.locator_params(axis="x", nbins=5, integer=True)
         panel.xaxis.set_major_formatter("{x:,.0f}")

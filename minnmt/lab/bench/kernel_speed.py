@@ -17,9 +17,9 @@ def measure_kernels(bench):
         ("kernel", "work", "numbers", "us", "plain, us", "x plain", "GFLOP/s", "GB/s", "limit, us", "of it, %"),
         (
             "The limit is the roofline: the time that operations (at the speed of sgemm) or bytes (at that of memory) "
-            "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory: more than "
-            "100 % are possible. tanh and exp count as 20 and 15 operations. Products in 8 bits have a limit of their "
-            "own, and so have those in bfloat16; their plain functions multiply float32, with BLAS.",
+            "take at least, whichever is more. Small arrays stay in the cache, which is faster than memory, so more "
+            "than 100 % is possible. tanh and exp count as 20 and 15 operations. Products in 8 bits and in bfloat16 "
+            "have their own limits; their plain functions multiply float32, with BLAS.",
         ),
     )  # fmt: skip
     if reading_mode():

@@ -32,7 +32,7 @@ def measure_limits(bench):
         ("limit", "threads", "speed", "unit"),
         (
             "Medians, with quartiles in brackets, here and below. Shares of a limit are shares of its fastest repeat.",
-            f"8-bit products: {instruction() or 'no instruction for them is known here: decoding takes float32'}.",
+            f"8-bit products: {instruction() or 'this CPU has no known instruction for them: decoding uses float32'}.",
         ),
     )  # fmt: skip
     fastest, kinds = [], [("sgemm", "GFLOP/s", sgemm), ("memory read", "GB/s", reads), ("int8", "GOP/s", dots)]

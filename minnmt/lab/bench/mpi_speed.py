@@ -80,7 +80,7 @@ def update_table(bench, found, n):
     )
     notes = (
         "Waiting: for the slower rank, before gradients and parameters travel; exchange: they travel, and are summed.",
-        "Sent: by a rank in an update, rows that are not used left out; all: with every row of every array.",
+        "Sent: by one rank per update, without unused rows; all: with every row of every array.",
     )
     headings = (
         "softmax", "products", "1 process, s", "2 ranks, s", "of its speed", "exchange, s", "waiting, s",
@@ -106,7 +106,7 @@ def n_bytes(bench):
 
 def crowd_table(found):
     headings = ("ranks", "softmax", "same bits as one process")
-    notes = ("More ranks than cores, the small network, 8 shares: it shows that they are right, not how fast.",)
+    notes = ("More ranks than cores, small network, 8 shares: it shows that they are right, not how fast they are.",)
     table = Table("mpi", "crowds of ranks", headings, notes)
     for n, records in found.items():
         for name, record in records.items():
@@ -121,7 +121,7 @@ def plan_table(bench, found, softmax, n, precision):
     title = f"calculated: machines with {n} cores like these, {size.batch} pairs each, softmax: {softmax}, {precision}"
     notes = (
         f"Seconds of an update = {number(alone)} (one process) + {number(local)} (exchange and waiting of 2 ranks over "
-        "memory) + bytes that a machine sends / speed of the link. Efficiency: 100 % would be an exchange in no time.",
+        "memory) + bytes that a machine sends / speed of the link. Efficiency: 100 % if the exchange took no time.",
         f"Hours: for {CORPUS:,} pairs of {size.length} words. The batch grows with the machines: {NODES[-1]} of them "
         f"update with {NODES[-1] * size.batch:,} pairs at once; what that does to learning is another question.",
     )
@@ -137,7 +137,7 @@ def plan_table(bench, found, softmax, n, precision):
 
 
 def plan(n_words, computing, exchange, size):
-    """An update of n_words -> words a second, efficiency, hours for the paper's corpus."""
+    """An update of n_words -> words per second, efficiency, hours for the paper's corpus."""
     words = n_words / (computing + exchange)
     return words, computing / (computing + exchange), CORPUS * size.length / words / 3600
 

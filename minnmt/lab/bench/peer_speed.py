@@ -10,7 +10,7 @@ from .variants import BATCH, Variant, decoder
 from .yardstick import random_lists
 
 HEADINGS = (
-    "list", "batch", "threads", "ms a sentence", "PyTorch, ms", "x PyTorch", "PyTorch int8, ms", "x PyTorch int8",
+    "list", "batch", "threads", "ms per sentence", "PyTorch, ms", "x PyTorch", "PyTorch int8, ms", "x PyTorch int8",
     "same words", "score apart by",
 )  # fmt: skip
 ENGINES = ("fbgemm", "x86", "onednn", "qnnpack")  # of PyTorch's products in 8 bits, as far as it has them here

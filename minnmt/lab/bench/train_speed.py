@@ -127,7 +127,7 @@ def training_table(bench, size, pairs, choices, peaks, found, peer):
         f"{size.train_words:,} words, as the targets are.",
         "Of the limit: operations of the products / seconds, as a share of what the machine can do (section machine).",
         "Products: in float32, or rounded to bfloat16 (`train --precision bf16`); PyTorch's bf16 is its autocast.",
-        "Peak: the most memory this process had until then, of the first network only, and in the order of the rows.",
+        "Peak: the most memory this process has had so far; of the first network only, in the order of the rows.",
     )
     table = Table("train", title, HEADINGS + (PEER_HEADINGS if peer else ()), notes)
     n_words = size.batch * size.length

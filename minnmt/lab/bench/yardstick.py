@@ -18,7 +18,7 @@ from ...text.vocab import EOS, UNK
 # below 10; with a bias of -10,000 the rounding of float32 would be all that is left of the difference of two scores.
 NEVER = -100.0
 LIST_WORDS = 7  # a top-n list has 7 n words, eos and UNK: top-100 had about 700 words for sentences of this length
-LISTS = f"top-n: a list of {LIST_WORDS} n random words, eos and UNK for each sentence"
+LISTS = f"top-n: a list of {LIST_WORDS} n random words, eos and UNK per sentence"
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ def claims_table(lab):
         "claims-table", "The paper says, we find",
         ("the paper says", "its numbers", "we find", "holds", "why"),
         (
-            "Differences are in BLEU on the test text (early epochs: dev), with the interval of 95 % of a paired "
-            f"bootstrap; one of at most {APART}, or whose interval contains 0, counts as none, and what is as good may "
-            f"be better, too. Speed: medians with quartiles of {lab.repeats} runs; the claim holds if one engine "
+            "Differences are in BLEU on the test text (early epochs: dev), with the 95 % interval of a paired "
+            f"bootstrap; one of at most {APART}, or whose interval contains 0, counts as none, and 'as good' "
+            f"may mean better. Speed: medians with quartiles of {lab.repeats} runs; the claim holds if one engine "
             "reaches the paper's gain. Share of lists: words in both / words in either, mean of the test sentences.",
         ),
     )  # fmt: skip
@@ -76,7 +76,7 @@ def speed_claim(lab, rows, units):
         for how, name in (("alone", fastest_precision()), ("float32", "float32"))
     ]
     why = (
-        "A list saves a part of the softmax alone: if the rest of the network costs as much as R of its words, the "
+        "A list saves a part of the softmax and nothing else: if the rest of the network costs as much as R words, the "
         f"gain is (R + V) / (R + K). Here K = {row['list']:.0f} and R = {words(found['alone']['r'])} in "
         f"{fastest_precision()}, {words(found['float32']['r'])} in float32. By operations, R of the paper's network is "
         f"{number(scale)} times as large; its own gain means R = {words(found['r_of_paper'])}."
@@ -114,7 +114,7 @@ def enough_claim(lab, rows):
     differences = {units: Difference(*row["against_full"]) for units, row in found.items()}
     same = {units: identical(lab, units, ("scratch", TOPN), None) for units in lab.units}
     return Claim(
-        f"{TOPN} candidates per source word suffice: no loss against all words",
+        f"{TOPN} candidates per source word are enough: no loss against all words",
         paper_differences(lab, ("scratch", TOPN), ("full", None)), each(differences),
         all(map(no_worse, differences.values())),
         "Translations that are the same as with all words: " + each({u: f"{100 * s:.0f} %" for u, s in same.items()}),
@@ -124,7 +124,7 @@ def enough_claim(lab, rows):
 
 def epoch_claim(lab, rows):
     """One more epoch is as good as the whole training."""
-    says = "one epoch suffices to learn them, after training without"
+    says = "after training without lists, one more epoch is enough to learn them"
     return lists_claim(lab, says, ("continued", TOPN), ("scratch", TOPN), "of one more epoch and of training")
 
 
@@ -174,7 +174,7 @@ def threshold_claim(lab):
     cells = {t: lab.counts(name, f"frozen {t}").n_cells for t in THRESHOLDS}
     shared = [share_of_lists(lab, name, ("frozen 0.25", n), ("frozen 0.05", n)) for n in (TOPN, TOPNS[0])]
     return Claim(
-        "thresholds up to 0.25 do alike, with shorter lists and a smaller matrix",
+        "thresholds up to 0.25 do equally well, with shorter lists and a smaller matrix",
         "; ".join(f"{t}: {score(row.test_bleu)}, {row.candidates:.1f} candidates" for t, row in rows.items()),
         "; ".join(f"{t}: {score(q['bleu'])}, {q['candidates']:.1f} candidates" for t, q in found.items())
         + f"; against {USUAL}, " + "; ".join(f"{t}: {d}" for t, d in against.items()),
@@ -188,7 +188,7 @@ def threshold_claim(lab):
 def early_claim(lab):
     """The counts of early epochs hurt short lists."""
     name, epochs = lab.main, some(lab.counted_epochs(lab.main))
-    says = "counts of early epochs hurt lists of 20 (by 1 BLEU), longer ones hardly (0.2)"
+    says = "counts of early epochs hurt lists of 20 (by 1 BLEU), but hardly longer ones (0.2)"
     if len(epochs) < 2:
         return Claim(says, "figure: 1 and 0.2", "one epoch alone was counted", None, "-", {})
     first, last = f"epoch{epochs[0]}", f"epoch{epochs[-1]}"

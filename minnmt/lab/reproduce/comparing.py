@@ -4,7 +4,7 @@ from ...report.scores import Difference, bleu_difference
 from .measure import quality
 from .paper import TOPN
 
-AGAINST_FULL = "Against full: what the lists change in BLEU, with the interval of 95 % of a paired bootstrap."
+AGAINST_FULL = "Against full: how lists change BLEU, with the 95 % interval of a paired bootstrap."
 
 
 def translated(lab, name, source=None, topn=TOPN, which="test", replacer=None):

@@ -87,7 +87,7 @@ class CountSources:
         return (f"An epoch of training is {n_pairs:,} pairs of the text.",) if n_pairs else ()
 
     def selector(self, name, source, topn):
-        """What chooses the words of a sentence: topn candidates a source word from these counts, or a control."""
+        """What chooses the words of a sentence: topn candidates per source word from these counts, or a control."""
         model = self.model(name)
         if source in CONTROLS:
             return make_selector([source], None, topn, len(model.src.vocab), len(model.trg.vocab))

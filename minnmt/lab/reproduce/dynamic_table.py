@@ -8,7 +8,7 @@ from .comparing import against_full, score, translated
 from .measure import UPDATES, update_words_per_second
 from .paper import TOPN
 
-DYNAMIC = {"off": "none: all words", "batch": "one for each batch", "epoch": "one for each pair"}
+DYNAMIC = {"off": "none: all words", "batch": "one per batch", "epoch": "one per pair"}
 BEST = (
     "best epoch", "dev perplexity", "dev BLEU", "test BLEU", "against none", "test BLEU, lists", "against full",
 )  # fmt: skip
@@ -51,8 +51,8 @@ def notes(lab):
         "same time of training and validation (the last epoch that was complete by then; by the clock, so that other "
         "work on the machine counts), and of the best epoch.",
         f"Test BLEU is of beam 5, with all words and with lists of {TOPN}. Against none: what training with lists "
-        "changes in it, decoding with all words; against full: what lists in decoding change; both with the interval "
-        "of 95 % of a paired bootstrap.",
+        "changes in it, decoding with all words; against full: what lists in decoding change; both with the 95 % "
+        "interval of a paired bootstrap.",
         *lab.epoch_notes(lab.main),
     )
 

@@ -64,7 +64,7 @@ def grid(table):
 def machine_line(machine):
     """Where it was measured."""
     versions = ", ".join(f"{name} {machine[name]}" for name in ("python", "numpy", "numba", "sacrebleu", "minnmt"))
-    return f"on {machine['cpu']}, {machine['usable_processors']} of {machine['processors']} processors; {versions}."
+    return f"on {machine['cpu']}, {machine['usable_processors']} of {machine['processors']} cores; {versions}."
 
 
 def row_line(cells):

@@ -41,8 +41,8 @@ def lists_exhibit(lab, section, title, models, pair):
     notes = (
         f"Speedup: time of full decoding / time with lists, one sentence at a time, products in {fastest_precision()}; "
         f"in batches: up to {BATCH} at a time; in float32: one at a time. {n_sentences} test sentences, beam 5, "
-        f"{lab.settings.threads} threads, medians of {lab.repeats} runs in turns, with quartiles. Scores are of "
-        "float32. Candidates: words of a list / source units, the mean of the sentences.",
+        f"{lab.settings.threads} threads, medians of {lab.repeats} runs in turns, with quartiles. Scores are those of "
+        "float32. Candidates: words in the list / source units, the mean over sentences.",
         AGAINST_FULL,
         PAPERS[pair].format(bpe=vocabulary(BPE, pair), words=vocabulary(WORDS)),
     )
@@ -50,7 +50,7 @@ def lists_exhibit(lab, section, title, models, pair):
     if lab.settings.dynamic_vocab:
         table.notes += (
             "After its first epoch the model was trained with a softmax over lists: it learned nothing more about the "
-            "other words, which full decoding has to rule out all the same.",
+            "other words, but full decoding still has to rule them out.",
         )
     for name, units in models.items():
         table.notes += lab.count_notes(name)

@@ -35,11 +35,11 @@ LEVELS = ("best", "all")
 KINDS = ("numbers", "capitalised, elsewhere", "negations")
 RARE = BAND_NAMES[-2:]
 NOTES = (
-    f"Lists as long, on average, as those of attention with {TOPN} candidates per source word; n is what makes them "
-    "so, or the threshold of the neural selector. Identical: outputs that are those of full decoding with beam 5. "
+    f"All lists are as long, on average, as attention's with {TOPN} candidates per source word; n, or the neural "
+    "selector's threshold, is chosen so. Identical: outputs that equal those of full decoding with beam 5. "
     "Mass: the mean probability that listed words have at a step of the full softmax. Covered: whole words of the "
     "references that the lists can write, all, the rarer ones (from rank 1,001 on) and by kind.",
-    "Against full: what the lists change in BLEU, with the interval of 95 % of a paired bootstrap. Seconds: decoding "
+    "Against full: how lists change BLEU, with the 95 % interval of a paired bootstrap. Seconds: decoding "
     "the test text in batches with lists, choosing the words included, and with all words. The screen chooses words "
     "at every step: its words are per step. The last rows verify the lists of attention.",
 )

@@ -23,7 +23,7 @@ UPDATES = 5  # a repeat
 def quality(model, split, selector, n_threads, replacer=None):
     """Translate the split -> {"bleu", "ter", "chrf", "signatures", "list", "candidates", "lines"}.
 
-    "list" and "candidates", words a sentence and words a source unit, are None without a selector; "lines" are the
+    "list" and "candidates", words per sentence and words per source unit, are None without a selector; "lines" are the
     translations.
     """
     settings = SearchSettings(keep_attention=replacer is not None)
@@ -77,9 +77,9 @@ def decoding_seconds(model, lines, selectors, repeats, n_threads, replacer=None)
 
 
 def update_words_per_second(model, settings, split, counts_selector, repeats):
-    """Updates in turns with a softmax over all words, over a list for each batch, over a list for each pair.
+    """Updates in turns with a softmax over all words, over one list per batch, over one list per pair.
 
-    -> {"off", "batch", "epoch": target words a second of each repeat}. The model's parameters change.
+    -> {"off", "batch", "epoch": target words per second of each repeat}. The model's parameters change.
     """
     src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
     order = epoch_order(src, trg, settings.batch_size, settings.pool, np.random.default_rng(1))[:UPDATES]

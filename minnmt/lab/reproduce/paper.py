@@ -49,7 +49,7 @@ class PaperThreshold(NamedTuple):
     test_bleu: float
     test_ter: float
     density: float  # % of the matrix
-    megabytes: float  # 4 bytes a cell, as far as its numbers tell
+    megabytes: float  # 4 bytes per cell, as far as its numbers tell
 
 
 def read_table(name):

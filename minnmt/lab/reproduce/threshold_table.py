@@ -17,7 +17,7 @@ def threshold_table(lab, name="bpe"):
         ("threshold", *headings, "dev, against full", "test, against full", "cells"),
         (
             "Counted in a pass over the training text with the finished model (align --frozen). Candidates: on the "
-            "test text. MB: 4 bytes a cell, as the paper's numbers are; with its column, a cell takes 8 in memory.",
+            "test text. MB: 4 bytes per cell, as in the paper; with its column, a cell takes 8 in memory.",
             AGAINST_FULL, *lab.count_notes(name),
         ),
     )  # fmt: skip

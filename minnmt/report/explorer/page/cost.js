@@ -38,7 +38,7 @@ function costView() {
     el(
       "p",
       { class: "shapes" },
-      `The rest of the network: ${(rest.flops / 1e6).toFixed(2)} MFLOP and ${(rest.nbytes / 1e6).toFixed(2)} MB a step, ` +
+      `The rest of the network: ${(rest.flops / 1e6).toFixed(2)} MFLOP and ${(rest.nbytes / 1e6).toFixed(2)} MB per step, ` +
         `as much as ${many(Math.round(rest.flops / word.flops))} words of the softmax. ` +
         "Counted from the shapes, as in lesson 08: matrix products, float32.",
     ),
