@@ -15,10 +15,14 @@ import kernels
 # zero, which would keep a loop from being vectorised.
 OPTIONS = dict(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 
-# When and how long: of all files with kernels, for one calls functions of another.
+# When and how long: of all files with kernels, for one calls functions of another, and of those that define the tuples
+# that kernels are given, whose fields Numba knows by their order alone.
+HERE = Path(__file__).parent
+TUPLES = [HERE.parent / "minnmt" / part for part in ("nn", "model", "search", "text", "align")]
 SOURCES = tuple(
-    (file.name, file.stat().st_size, file.stat().st_mtime) for file in sorted(Path(__file__).parent.glob("*.py"))
-)
+    (file.name, file.stat().st_size, file.stat().st_mtime)
+    for folder in (HERE, *TUPLES) for file in sorted(folder.glob("*.py"))
+)  # fmt: skip
 
 
 def kernel(function):

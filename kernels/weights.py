@@ -1,7 +1,6 @@
 """Products with a weight inside a kernel: it is an array, or a Packed of minnmt/nn/bf16.py, and its type decides.
 
-Each is a function of its own, which kernels call from several places. Its additions have one order, so it does not
-matter which kernel's copy of it runs. Notebook 08.
+Their additions have one order, however they are compiled: it does not matter which copy runs. Notebook 08.
 """
 
 import numpy as np
@@ -12,18 +11,20 @@ from .functions import ZERO
 from .jit import OPTIONS
 from .matmul import add_rows_times_tiles
 
-APART = dict(inline="never", jit_options={name: value for name, value in OPTIONS.items() if name != "cache"})
+OWN = dict(jit_options={name: value for name, value in OPTIONS.items() if name != "cache"})
 
 
 def multiply(x, w, out):
     """out (M,N) = x (M,K) times w (K,N)."""
+    raise TypeError("for kernels alone")
 
 
 def multiply_turned(x, w, out):
     """out (M,K) = x (M,N) times w^T, for w (K,N)."""
+    raise TypeError("for kernels alone")
 
 
-@overload(multiply, **APART)
+@overload(multiply, **OWN)
 def multiply_for(x, w, out):
     if isinstance(w, types.Array):
         return lambda x, w, out: np.dot(x, w, out)
@@ -35,7 +36,7 @@ def multiply_for(x, w, out):
     return rounded
 
 
-@overload(multiply_turned, **APART)
+@overload(multiply_turned, **OWN)
 def multiply_turned_for(x, w, out):
     if isinstance(w, types.Array):
         return lambda x, w, out: np.dot(x, w.T, out)

@@ -12,7 +12,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from .errors import UserError
-from .files import atomic_file, decode_text, lock, reason, sync_directory
+from .files import atomic_file, decode_text, is_stdout, lock, reason, sync_directory
 
 MOST_BYTES = 1 << 23  # of a line; to cut one into words takes forty times its size
 PATIENCE = 0.1  # seconds that a line of a pipe waits for others to be translated with
@@ -142,7 +142,9 @@ def line_writer(path):
 
 
 def can_go_on(path):
-    """Can a file that was interrupted be completed later? Not a pipe, and not a packed one."""
+    """Can a file that was interrupted be completed later? Not a pipe, not standard output, and not a packed one."""
+    if is_stdout(path):
+        return False
     there = os.path.exists(path)
     return path != "-" and not str(path).endswith(".gz") and (os.path.isfile(path) or not there)
 

@@ -206,7 +206,7 @@ def write_translations(translator, options, crew):
                     click.echo(f"going on after line {output.n_lines:,} of {options['output']}", err=True)
                 output.translate_stream(options["input"], options["on_bad_line"])
     except (KeyboardInterrupt, UserError):
-        if can_go_on and to_file.n_lines:
+        if can_go_on and to_file.n_lines > to_file.n_before:
             click.echo(f"{to_file.n_lines:,} lines are kept; go on with: {resume_command()}", err=True)
         raise
     if report := output.list_report():

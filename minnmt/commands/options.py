@@ -305,6 +305,8 @@ def selector_from_options(options, model):
                 raise UsageError(f"--{name.replace('_', '-')} goes with --topn N: without it, all words are allowed")
     if not names:
         return None
+    if "screen" in names and (options["counts"] or options["min_prob"] or options["frequent"]):
+        raise UsageError("--select screen has counts of its own: leave out --counts, --min-prob and --frequent")
     choice = Choice(
         model, directory_from_options(options), options["topn"], options["counts"], options["by"], options["min_prob"],
         options["frequent"], options["select_threshold"],

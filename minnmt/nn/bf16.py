@@ -134,6 +134,7 @@ def packed(W):
 def product(a, b):
     """a (M,K), b (K,N), perhaps a weight or a Packed -> (M,N)."""
     if isinstance(b, Packed):
+        assert a.shape[1] == b.n_turned, (a.shape, b.n_turned)
         return bf16_product(a, b.tiles, b.n)
     assert a.shape[1] == len(b), (a.shape, b.shape)  # kernels do not look
     return bf16_product(np.ascontiguousarray(a), weights.tiles(b), b.shape[1])

@@ -28,7 +28,7 @@ class FastEngine:
         self.packed = packed or pack(params, precision)
         self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
         self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
-        self._screen = self._screened = None
+        self._screened, self._lock = (None, None), threading.Lock()
 
     @property
     def name(self):
@@ -46,13 +46,14 @@ class FastEngine:
 
     def listed_once(self, screen):
         """A Screen (screen.py) -> Output of its groups' words, and their ids (G,M); made when first asked for."""
-        if self._screen is not screen:
-            lists = screen.lists
-            ids = np.zeros((len(lists), max(map(len, lists))), np.int64)
-            for group, words in enumerate(lists):
-                ids[group, : len(words)] = words
-            self._screen, self._screened = screen, (self.packed.softmax.listed(lists), ids)
-        return self._screened
+        with self._lock:
+            if self._screened[0] is not screen:
+                lists = screen.lists
+                ids = np.zeros((len(lists), max(map(len, lists))), np.int64)
+                for group, words in enumerate(lists):
+                    ids[group, : len(words)] = words
+                self._screened = screen, (self.packed.softmax.listed(lists), ids)
+            return self._screened[1]
 
     def forget_words(self):
         """Project all words anew when they are met, as a new engine does."""

@@ -29,7 +29,7 @@ class Output:
         self.path = "-" if is_stdout(path) else path
         self.alignments_path, self.alignment_format = alignments_path, alignment_format
         self._check_stdout()  # now, not after all the work
-        self.n_lines = 0
+        self.n_lines = self.n_before = 0  # lines written; those that were there already
         self.n_listed, self.words_listed, self.candidates = 0, 0, 0.0  # sums over the lines that are not blank
         self.effort = Effort()
 
@@ -44,6 +44,7 @@ class Output:
             if self.partial:
                 writer = resumable_writer(self.path, self.partial == "resume")
                 self.write, self.n_lines = stack.enter_context(writer)
+                self.n_before = self.n_lines
             else:
                 self.write = stack.enter_context(line_writer(self.path))
             self.write_alignments = self.alignments_path and stack.enter_context(line_writer(self.alignments_path))
@@ -80,8 +81,9 @@ class Output:
                 self.words_listed += translation.list_size
                 self.candidates += translation.list_size / len(translation.src_units)
                 self.effort += translation.effort or Effort()
-        pairs = zip(lines, translations)
-        self.write([text for line, translation in pairs for text in self._format(line, translation)])
+        numbered = enumerate(zip(lines, translations), start=self.n_lines)
+        self.write([text for number, pair in numbered for text in self._format(number, *pair)])
+        self.n_lines += len(translations)
         if self.write_alignments:
             self.write_alignments(map(self._alignment, translations))
 
@@ -99,11 +101,11 @@ class Output:
         """What the lists were like, and what --verify came to, as a dictionary; empty without lists."""
         if not self.translator.selector or not self.n_listed:
             return {}
-        record = {
-            "sentences": self.n_listed, "vocabulary": len(self.model.trg.vocab),
-            "words_per_sentence": self.words_listed / self.n_listed,  # with a screen: per step
-            "candidates_per_source_word": self.candidates / self.n_listed,
-        }  # fmt: skip
+        mean, record = self.words_listed / self.n_listed, {"sentences": self.n_listed}
+        record["vocabulary"] = len(self.model.trg.vocab)
+        if isinstance(self.translator.selector, Screen):
+            return {**record, "words_per_step": mean}
+        record |= {"words_per_sentence": mean, "candidates_per_source_word": self.candidates / self.n_listed}
         if self.translator.verify:
             effort = self.effort
             record["verify"] = {
@@ -118,9 +120,10 @@ class Output:
         record = self.list_record()
         if not record:
             return ""
-        mean, V = record["words_per_sentence"], record["vocabulary"]
+        by_step, V = "words_per_step" in record, record["vocabulary"]
+        mean = record["words_per_step" if by_step else "words_per_sentence"]
         share = f"on average, {100 * mean / V:.2f} % of the vocabulary of {V:,}"
-        if isinstance(self.translator.selector, Screen):
+        if by_step:
             return f"screen: {mean:,.1f} words per step {share}"
         lines = [
             f"lists: {mean:,.1f} words per sentence {share}; "
@@ -134,8 +137,7 @@ class Output:
             )
         return "\n".join(lines)
 
-    def _format(self, line, translation):
-        number, self.n_lines = self.n_lines, self.n_lines + 1
+    def _format(self, number, line, translation):
         best = line if isinstance(line, Copied) else translation.best
         if self.translator.settings.n_best == 1:
             return [best]

@@ -65,10 +65,10 @@ def load_screen(path, n, params):
     """-> Screen; one of another model is refused."""
     V, E = params.softmax.W.shape
     with ArrayFile(path, REMEDY) as file:
-        (G, found), n_trg = file.member("centres").shape, file.read_json("info").get("n_trg")
-        if (found, n_trg) != (E, V):
-            raise UserError(f"{path} is of a model with {n_trg} words of size {found}, not {V} of {E}: {REMEDY}")
-        n_cells = file.member("counts_data").shape[0]
+        shape, n_trg = file.member("centres").shape, file.read_json("info").get("n_trg")
+        if shape[1:] != (E,) or n_trg != V or not shape[0]:
+            raise UserError(f"{path}: its centres {shape} and {n_trg} words are of another model: {REMEDY}")
+        G, n_cells = shape[0], sum(file.member("counts_data").shape)
         counts = Counts(
             file.read("counts_indptr", np.int64, (G + 1,)), file.read("counts_indices", np.int32, (n_cells,)),
             file.read("counts_data", np.float32, (n_cells,)), V,

@@ -4,6 +4,7 @@ Left out: the search itself (beam.py for one sentence, batch_beam.py for many). 
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -114,7 +115,7 @@ class Translator:
             return
         with np.errstate(all="ignore"):  # what goes wrong is said below
             if by_step:
-                found, sizes = screened_batch_search(sentences, self._engine(), self.settings, self.selector, team)
+                found, sizes = screened_batch_search(sentences, self._step_engine, self.settings, self.selector, team)
                 efforts = [None] * len(found)
             else:
                 found, efforts = self._search(sentences, lists, team)
@@ -127,8 +128,9 @@ class Translator:
             answer.effort = efforts[b]
             answer.lines = [text(h, answer.src_units) if text else model.trg.text(h.ids) for h in hypotheses]
 
-    def _engine(self):
-        """The engine; in reading mode, where there is none, one of plain functions."""
+    @cached_property
+    def _step_engine(self):
+        """The engine; in reading mode, where there is none, one of plain functions: a screen looks at every step."""
         return self.engine or FastEngine(self.model.params, "float32")
 
     def _search(self, sentences, lists, team):

@@ -99,8 +99,8 @@ def make_screen(model, split, settings, status, n_groups=GROUPS):
     centres = k_means(o, min(n_groups, len(o)), rng)
     screen = Screen(centres, Counts.empty(len(centres), len(params.softmax.b)), np.zeros(len(centres), np.int64))
     groups = screen.groups(o)
-    best = [np.argpartition(-log_softmax(part, params.softmax), BEST - 1)[:, :BEST] for part in blocks(o)]
-    pairs = np.stack([np.repeat(groups, BEST), np.concatenate(best).reshape(-1)])
+    best = np.concatenate([best_of(log_softmax(part, params.softmax)) for part in blocks(o)])
+    pairs = np.stack([np.repeat(groups, best.shape[1]), best.reshape(-1)])
     cells, n = np.unique(pairs, axis=1, return_counts=True)
     counts = Counts.from_cells(*cells, n, len(centres), len(params.softmax.b))
     return replace(screen, counts=counts, n_readouts=np.bincount(groups, minlength=len(centres)))
@@ -138,6 +138,12 @@ def k_means(o, n_groups, rng):
         centres = np.where(lost[:, None], o[rng.choice(len(o), n_groups)], sums / np.maximum(n, 1)[:, None])
         centres = centres.astype(o.dtype)
     return centres
+
+
+def best_of(logp):
+    """logp (N,V) -> (N,BEST), the words with the highest; fewer if there are no more."""
+    n = min(BEST, logp.shape[1])
+    return np.argpartition(-logp, n - 1)[:, :n].copy()  # or all of it would stay in memory
 
 
 def blocks(rows):

@@ -16,6 +16,7 @@ from ..search.output import as_text
 from ..search.translate import Translator
 
 AHEAD = 2  # chunks that a rank has, the one that it works at included
+READ = 2  # chunks that are read ahead
 WAITING = 4  # chunks of each rank that may be finished and wait for one before them
 
 _translator = None  # of this rank, for what the pool asks
@@ -56,12 +57,12 @@ def in_order(chunks, pool, n_others):
     What is translated is handed on as soon as all before it is, also while the next lines are waited for, and before
     an error of the reading.
     """
-    events, room = queue.SimpleQueue(), threading.Semaphore(AHEAD)
+    events, room = queue.SimpleQueue(), threading.Semaphore(READ)
     threading.Thread(target=read_ahead, args=(chunks, events, room), daemon=True).start()
     begun, reading = deque(), True
     while reading or begun:
-        if not reading and begun[-1][1].cancel():  # nobody has begun with the last one
-            begun[-1] = begun[-1][0], done_here(begun[-1][0])
+        if not reading:
+            take_over(begun)
         event = events.get() if reading or not begun[0][1].done() else None
         if isinstance(event, Chunk):
             room.release()
@@ -106,6 +107,15 @@ def translated(lines, begun, pool, n_others, events):
     future = pool.submit(translate_here, as_text(lines))
     future.add_done_callback(lambda future: events.put(None))
     return future
+
+
+def take_over(begun):
+    """Translate here what was given to the pool last and nobody has begun with, if there is anything."""
+    for place in reversed(range(len(begun))):
+        lines, future = begun[place]
+        if future.cancel():
+            begun[place] = lines, done_here(lines)
+            return
 
 
 def done_here(lines):

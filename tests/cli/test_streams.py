@@ -118,10 +118,11 @@ def test_what_came_before_a_cut_is_written_first(tiny_run, tmp_path):
     assert result.code == 1 and result.out.count("\n") > 500 and "not a complete gzip file" in result.err
 
 
-def test_standard_output_by_another_name_is_appended_to(tiny_run, tmp_path):
+@pytest.mark.parametrize("scored", [True, False])
+def test_standard_output_by_another_name_is_appended_to(tiny_run, tmp_path, scored):
     (tmp_path / "log").write_text("old\n")
     (tmp_path / "text").write_bytes(GOOD)
-    names = "-m", tiny_run, "-i", tmp_path / "text", "--reference", tmp_path / "text"
+    names = ["-m", tiny_run, "-i", tmp_path / "text", *(["--reference", tmp_path / "text"] if scored else [])]
     with open(tmp_path / "log", "a") as log:
         command = [sys.executable, "cli.py", "decode", *map(str, names), "-o", "/dev/stdout"]
         subprocess.run(command, cwd=ROOT, stdout=log, check=True)
@@ -132,7 +133,7 @@ def test_standard_output_by_another_name_is_appended_to(tiny_run, tmp_path):
 def test_more_units_than_any_sentence_has_are_left_out(tiny_run, monkeypatch):
     monkeypatch.setattr("minnmt.search.translate.LONGEST", 5)
     result = run_cli("decode", "-m", tiny_run, stdin=b"rot blau rot blau rot blau rot.\n")
-    assert result.code == 0 and result.out.count("\n") == 1 and "its last 3 units are left out" in result.err
+    assert result.code == 0 and result.out.count("\n") == 1 and "the last 3 of its units are left out" in result.err
 
 
 def test_a_very_long_line_shows_a_sign_of_life(tiny_run):

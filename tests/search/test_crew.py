@@ -16,14 +16,18 @@ def pool(monkeypatch):
     hold.set()
     main = threading.get_ident()
 
+    by_main = []
+
     def translate(lines):
         if threading.get_ident() != main:
             assert hold.wait(20)
+        else:
+            by_main.append(lines)
         return [line.upper() for line in lines]
 
     monkeypatch.setattr(translating, "translate_here", translate)
     with ThreadPoolExecutor(2) as pool:
-        pool.hold = hold
+        pool.hold, pool.by_main = hold, by_main
         yield pool
         hold.set()
 
@@ -67,6 +71,8 @@ def test_when_all_others_are_busy_rank_0_translates_too_and_takes_the_last(pool)
     timer.start()
     assert [lines for lines, _ in translating.in_order(iter(chunks), pool, 2)] == chunks
     timer.join()
+    assert pool.by_main[:2] == [["4"], ["5"]], "two of the pool have two chunks each: the next are done here"
+    assert ["3"] in pool.by_main or ["2"] in pool.by_main, "nobody has begun with the last of the pool's chunks"
 
 
 def test_an_error_of_a_translator_is_not_lost(pool, monkeypatch):

@@ -5,10 +5,11 @@ import pytest
 
 from minnmt.align.counts import Counts
 from minnmt.errors import UserError
+from minnmt.nn.softmax import log_softmax
 from minnmt.search.batch_beam import batch_beam_search
 from minnmt.search.beam import SearchSettings
-from minnmt.search.fast import FastEngine
-from minnmt.search.screen import Screen, load_screen, screened_batch_search
+from minnmt.search.fast import FastEngine, FastSteps
+from minnmt.search.screen import Screen, ScreenedSteps, load_screen, screened_batch_search
 from minnmt.tasks.selecting import k_means
 from minnmt.text.vocab import EOS, UNK
 
@@ -59,6 +60,26 @@ def test_with_all_words_it_is_full_search_and_with_few_only_these(rng, model):
     assert (sizes <= 3).all() and {word for one in found for h in one for word in h.ids} <= {EOS, UNK, 2, 3, 4, 5}
 
 
+def test_a_step_is_that_of_each_rows_own_group(rng, model):
+    """Rows of several groups, in no order, some of which may only end, against one row after the other."""
+    params, sources = model.params, [[2, 3, 4], [5, 2], [3, 3, 2, 4, 5], [6]]
+    V, engine = len(params.softmax.b), FastEngine(params, "float32")
+    given = np.arange(4), np.arange(4), np.full(4, -1), np.array([False, True, False, False])
+    plain = FastSteps(engine, sources, None, 3)
+    plain.step(*given)
+    cells = np.repeat(np.arange(4), 3), np.array([[2, 3, 4], [4, 5, 6], [2, 6, 7], [3, 7, 8]]).reshape(-1), np.ones(12)
+    screen = Screen(plain.o[[2, 0, 3, 1]].copy(), Counts.from_cells(*cells, 4, V), np.ones(4, int), V)
+    steps = ScreenedSteps(engine, sources, screen, 3)
+    words, logps, _ = steps.step(*given)
+    assert screen.groups(plain.o).tolist() == [1, 3, 0, 2]
+    for row, group in enumerate([1, 3, 0, 2]):
+        ids = screen.lists[group]
+        expected = log_softmax(plain.o[row : row + 1], params.softmax, ids)[0]
+        best = np.array([0]) if given[3][row] else np.argsort(-expected)[:3]
+        assert words[row, : len(best)].tolist() == ids[best].tolist()
+        np.testing.assert_allclose(logps[row, : len(best)], expected[best], atol=1e-5)
+
+
 def test_the_file_and_one_of_another_model(rng, model, tmp_path):
     params = model.params
     V, E = params.softmax.W.shape
@@ -69,5 +90,5 @@ def test_the_file_and_one_of_another_model(rng, model, tmp_path):
     np.testing.assert_array_equal(again.centres, screen.centres)
     assert again.n == 7 and [ids.tolist() for ids in again.lists] == [ids.tolist() for ids in screen.lists]
     screen_of(1).save(tmp_path / "other.npz", {})
-    with pytest.raises(UserError, match="is of a model with 6 words"):
+    with pytest.raises(UserError, match="are of another model"):
         load_screen(tmp_path / "other.npz", 7, params)

@@ -182,8 +182,9 @@ class Maker:
     def sequences(self):
         """All steps of the encoder's GRU and of the decoder."""
         shape = f"{SHARE} sentences of {self.S}"
-        for *case, flops, nbytes in (*gru_cases(self, SHARE, CELL), *decoder_cases(self, SHARE, CELL, TANH + 5)):
-            yield KernelCase(case[0], shape, case[1], flops, nbytes, "bf16")
+        for cases in (gru_cases(self, SHARE, CELL), decoder_cases(self, SHARE, CELL, TANH + 5)):
+            for function, arguments, flops, nbytes in cases:
+                yield KernelCase(function, shape, arguments, flops, nbytes, "bf16")
 
     def attention(self):
         """Attention in training."""

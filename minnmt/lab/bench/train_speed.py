@@ -69,7 +69,9 @@ def measure_size(bench, size, is_first):
             (name, precision): update_with(updater, words, precision)
             for name, words in choices.items() for precision in PRECISIONS if precision == "float32" or has_bf16()
         }  # fmt: skip
-        peaks = {name: peak_after(case, is_first) for name, case in cases.items()}  # ascending: full needs most
+        peaks = {name: peak_after(case) for name, case in cases.items()}  # ascending: full needs most
+        if not is_first:
+            peaks = dict.fromkeys(peaks)
         peer = Peer(pairs, choices, params) if bench.torch else None  # only now, for the peaks are minnmt's
         if peer:
             cases.update(peer.warm_cases())
@@ -97,14 +99,12 @@ def update_with(updater, words, precision):
     return update
 
 
-def peak_after(function, wanted):
+def peak_after(function):
     """Call it -> the most bytes of memory that this process ever had; None where the system does not say (Windows)."""
     function()
     try:
         import resource
     except ImportError:
-        return None
-    if not wanted:
         return None
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
