@@ -80,7 +80,7 @@ def grade(path, seed=1, limit=120, fast=True, lesson_path=None):
     found = Grade(str(path), Path(lesson_path).stem, seed)
     with tempfile.TemporaryDirectory() as directory:
         environment = {"MINNMT_SEED": str(seed), "MINNMT_GRADE": os.path.join(directory, "checks.jsonl")}
-        environment |= {"MINNMT_FAST": "1"} if fast else {}
+        environment |= {"MINNMT_RUNS": os.path.join(directory, "runs")} | ({"MINNMT_FAST": "1"} if fast else {})
         with Kernel(directory, {**os.environ, **environment}, limit) as kernel:
             found.items, found.errors = run_all(plan(lesson, submission), kernel)
     return found

@@ -18,7 +18,8 @@ from .pack import PACKED, unpack, unpacked
 
 FAST = os.environ.get("MINNMT_FAST") == "1"
 HOME = Path(__file__).resolve().parents[2]
-RUNS = (HOME if (HOME / "tutorials").is_dir() else Path.cwd()) / "runs"  # of the checkout, or beside the notebook
+# where lessons write: a folder of the checkout or, without one, beside the notebook; a grade has its own
+RUNS = Path(os.environ.get("MINNMT_RUNS") or (HOME if (HOME / "tutorials").is_dir() else Path.cwd()) / "runs").resolve()
 FAST_PAIRS = {"train": 2000, "dev": 100, "test": 100}
 PATIENCE = 60  # seconds for another notebook to unpack the model
 

@@ -130,6 +130,13 @@ def test_a_python_that_ends_leaves_the_rest_missing(submission):
     assert "ended" in items["later on"].message
 
 
+def test_what_a_notebook_writes_is_its_own(submission):
+    look = "from minnmt.course import RUNS\nassert RUNS.parent.samefile('.') and not RUNS.exists()"
+    submission.add(look, behind="setup")
+    nbformat.write(submission.notebook, submission.directory / "anna.ipynb")
+    assert not grade(submission.directory / "anna.ipynb", lesson_path=submission.directory / "toy.ipynb").errors
+
+
 def test_new_cells_follow_the_cell_they_stand_behind(submission, lesson):
     submission.add("x = 1", behind="later")
     sources = [step.source for step in plan(lesson, submission.notebook)]
