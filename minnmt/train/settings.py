@@ -136,7 +136,7 @@ class Settings:
         "bf16", "bf16: matrix products in bfloat16 where the CPU has an instruction for it (AVX-512 BF16); "
         "elsewhere, and in reading mode, float32.", "bf16", "float32",
     )  # fmt: skip
-    epochs: int = whole(12, "Passes over the training text.", least=1)
+    epochs: int = whole(18, "Passes over the training text.", least=1)
     epoch_pairs: int = whole(
         0, "Pairs per epoch, 0 = the whole text. With a long text: validate and count attention that often."
     )
