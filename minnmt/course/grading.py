@@ -22,7 +22,17 @@ from typing import NamedTuple
 
 from ..errors import UserError
 from .first_cell import CELL_ID
-from .notebooks import blanks_of, checks_of, code_cells, identity, is_stub, lesson_of, read_notebook
+from .notebooks import (
+    blanks_of,
+    checks_of,
+    code_cells,
+    course_of,
+    identity,
+    is_stub,
+    lesson_of,
+    parsed,
+    read_notebook,
+)
 
 RIGHT, WRONG, MISSING = "right", "wrong", "missing"
 TOO_LONG = "too long"
@@ -93,25 +103,44 @@ class Step(NamedTuple):
     """A cell to run. `answer` is what the lesson has in the place of a student's cell."""
 
     source: str
-    checks: tuple = ()
+    checks: tuple = ()  # those that count: they look at what a student has written
     answer: str = ""
     deleted: bool = False
+    written: bool = False  # by the student
 
 
 def plan(lesson, submission):
     """The lesson's cells in their order, the student's in their places, new ones behind those that they follow."""
     theirs = {identity(cell): cell for cell in code_cells(submission)}
     followers = new_cells(submission, {cell.id for cell in code_cells(lesson)})
+    counting = cells_that_count(lesson)
     steps = [Step(source) for source in followers.get(None, [])]
     for cell in code_cells(lesson):
-        names, deleted = check_names(cell), cell.id not in theirs
+        deleted = cell.id not in theirs
         if is_stub(cell):
-            answer = cell.source if blanks_of(cell) else ""
-            steps.append(Step("" if deleted else theirs[cell.id].source, answer=answer, deleted=deleted))
+            source, answer = "" if deleted else theirs[cell.id].source, cell.source if blanks_of(cell) else ""
+            steps.append(Step(source, answer=answer, deleted=deleted, written=True))
         else:
-            steps.append(Step(cell.source, checks=tuple(names), deleted=deleted and bool(names)))
+            names = tuple(check_names(cell)) if cell.id in counting else ()
+            steps.append(Step(cell.source, names, deleted=deleted and bool(names)))
         steps += [Step(source) for source in followers.get(cell.id, [])]
     return steps
+
+
+def cells_that_count(lesson):
+    """The ids of the check cells that look at a student's work: an exercise's, the first behind blanks, and those that
+    use a blank's name for the first time. Other checks show that the package agrees with itself.
+    """
+    found, fresh, unused = set(), False, set()
+    for cell in code_cells(lesson):
+        if blanks_of(cell):
+            fresh, unused = True, unused | {part.strip() for name in blanks_of(cell) for part in name.split(",")}
+        elif checks_of(cell):
+            used = {node.id for node in ast.walk(parsed(cell.source)) if isinstance(node, ast.Name)}
+            if fresh or used & unused or "exercise" in course_of(cell):
+                found.add(cell.id)
+                fresh, unused = False, unused - used
+    return found
 
 
 def new_cells(submission, known):
@@ -144,7 +173,7 @@ def check_names(cell):
 
 def run_all(steps, kernel):
     """Run the steps in order -> Items, one for each check of the lesson, and the errors of all cells."""
-    items, errors, to_repair = [], [], []
+    items, errors, to_repair, before = [], [], [], ""
     for step in steps:
         if step.deleted:
             items += [Item(name, MISSING, "its cell was deleted") for name in step.checks]
@@ -152,14 +181,15 @@ def run_all(steps, kernel):
         else:
             problem = kernel.run(step.source)
             errors += [f"{problem} (in the cell that begins with {step.source[:40]!r})"] if problem else []
-        if step.answer:
+        if step.written:
+            before = before or problem
             to_repair.append(step.answer)
         if step.checks and not step.deleted:
-            items += (new := checked(step.checks, kernel.records(), problem))
+            items += (new := checked(step.checks, kernel.records(), before or problem))
             if any(item.state != RIGHT for item in new):
                 for answer in to_repair:
                     kernel.run(answer)
-            to_repair = []
+            to_repair, before = [], ""
         kernel.records()  # what a student's own cells check does not count
     return items, errors
 
@@ -172,8 +202,11 @@ def checked(names, records, problem):
         if name not in said:
             items.append(Item(name, MISSING, problem or "it was not run"))
             continue
-        state = RIGHT if said[name]["right"] else WRONG
-        items.append(Item(name, state, said[name]["message"].removeprefix(f"{name}: ")))
+        if said[name]["right"]:
+            items.append(Item(name, RIGHT))
+        else:
+            message = said[name]["message"].removeprefix(f"{name}: ")
+            items.append(Item(name, WRONG, message + (f"\nerror: {problem}" if problem else "")))
     return items
 
 

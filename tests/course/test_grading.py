@@ -48,8 +48,15 @@ def submission(lesson, solutions, tmp_path):
     return Submission(lesson, solutions, tmp_path)
 
 
-def test_names_come_from_the_lesson(lesson):
-    assert [name for cell in code_cells(lesson) for name in check_names(cell)] == NAMES
+def test_names_come_from_the_lesson_and_only_students_work_counts(lesson):
+    found = [name for cell in code_cells(lesson) for name in check_names(cell)]
+    assert [name for name in found if name != "the package agrees with itself"] == NAMES
+    assert [name for step in plan(lesson, lesson) for name in step.checks] == NAMES
+
+
+def test_a_cell_that_fails_is_told_with_its_checks(submission):
+    submission.cell("later").source = "later = x[0]\nlater[7] = 1"
+    assert "error: IndexError" in submission.grade()["later on"].message
 
 
 def test_all_right(submission):
