@@ -72,11 +72,12 @@ def main():
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted", 130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: say nothing more
+        drop_stdout()  # nobody reads: say nothing more
         leave(1)
     except MemoryError:
         fail("not enough memory: try a smaller --batch-size", 1)
     except OSError as error:
+        drop_stdout()
         fail(f"{error.filename or 'output'}: {error.strerror or error}", 1)
     except Exception as error:
         if from_interrupt(error):
@@ -85,6 +86,12 @@ def main():
             raise
         time.sleep(3)  # another rank has died; its guard will say so and end this one
         fail(f"another rank does not answer: {error}", 1)
+
+
+def drop_stdout():
+    """What waits to be written there is lost, or Python would try again at its end, and complain."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def from_interrupt(error):
