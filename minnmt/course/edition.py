@@ -7,6 +7,7 @@ stay in the lesson, which is the one source; `filled_in` puts them back, those o
 
 import ast
 import copy
+import re
 from pathlib import Path
 
 from ..errors import UserError
@@ -14,9 +15,11 @@ from .notebooks import blanks_of, checks_of, code_cells, course_of, is_stub, loa
 
 WIDTH = 110  # characters; a longer line has its hint above it
 INTRODUCTION = """\
-**Student edition.** Replace every `...` that is marked `# your code` and run the cell below it: `check` says whether
-it is right, and if not, where it differs. Write in these cells, or in new ones: when your notebook is graded, all
-others are run as they were handed out."""
+**Student edition.** Replace every `...` and run the cell below it: `check` says whether it is right, and if not, where
+it differs. Later cells use your results: an error about `ellipsis` or `NoneType` means that a blank above is still
+empty. If you go back to an earlier cell, first choose *Run All Above Selected Cell*. Write in these cells, or in new
+ones: when your notebook is graded, all others are run as they were handed out."""
+LINK_TO_SOLUTIONS = re.compile(r"\[[^\]]*\]\(solutions/[^)]*\)")
 
 
 def student_edition(lesson, name):
@@ -29,6 +32,9 @@ def student_edition(lesson, name):
         marks = {"cell": cell.id} | {key: value for key, value in course_of(cell).items() if key != "blank"}
         cell.metadata = nbformat.from_dict({"course": marks})
         cell.outputs, cell.execution_count = [], None
+    for cell in edition.cells:
+        if cell.cell_type == "markdown":
+            cell.source = LINK_TO_SOLUTIONS.sub("your teacher's edition", cell.source)
     edition.metadata["minnmt"] = {"lesson": name}
     edition.cells.insert(1, nbformat.v4.new_markdown_cell(INTRODUCTION, id="student-edition"))
     return edition

@@ -24,6 +24,8 @@ def added_up(y, e, same):
         for axis in (*range(one.ndim), None):
             where = "over all axes" if axis is None else f"over axis {axis}"
             for name, total in (("summed", one.sum(axis)), ("averaged", one.mean(axis))):
+                if same(total, other) and not y.ndim:
+                    return f"yours is one number, {name} over everything: leave it out, or give it an axis"
                 if same(total, other):
                     return f"yours is {what.format(f'{name} {where}')}"
     return ""

@@ -59,7 +59,7 @@ MISTAKES = {  # what was done wrong: (yours, expected, further arguments, words 
     "bias gradient summed over the wrong axis": (dh_new.sum(axis=1), dh_new.sum(axis=0),
         {"usual": {"summed over the outputs: axis=0 is the batch": dh_new.sum(axis=1)}}, ["axis=0 is the batch"]),
     "a sum along the wrong axis": (dh_new.sum(axis=1), dh_new.sum(axis=0), {}, ["3 numbers", "along the wrong axis"]),
-    "everything summed": (dh_new.sum(), dh_new, {}, ["shape () instead of (3, 4)", "summed over all axes, which"]),
+    "everything summed": (dh_new.sum(), dh_new, {}, ["shape () instead of (3, 4)", "summed over everything"]),
     "ids left out of a list": ([3, 9], [0, 3, 8, 9], {}, ["missing: 0, 8"]),
     "bias gradient not summed": (dh_new, dh_new.sum(axis=0), {}, ["not yet summed over axis 0"]),
     "bias gradient averaged": (dh_new.mean(axis=0), dh_new.sum(axis=0), {}, ["1/3", "mean instead of a sum"]),
