@@ -133,11 +133,11 @@ def decoder_forward(y, s0, memory, p):
     """
     y_gates, y_cand = gru_inputs_forward(y, p.decoder_gru)
     found = decoder_steps_forward(y_gates, y_cand, s0, memory, step_weights(p))
-    states, gates, h_cand, cand, s_proj, alphas, s1, contexts, cell_gates, s_cand, cell_cand = found
+    states, gates, h_cand, h_tilde, s_proj, alphas, s1, contexts, cell_gates, s_cand, s_tilde = found
     steps = DecoderStepCache(
-        GRUStepCache(states_before(s0, states), gates, h_cand, cand, None),
+        GRUStepCache(states_before(s0, states), gates, h_cand, h_tilde, None),
         AttentionCache(s_proj, alphas),
-        ContextCellCache(s1, contexts, cell_gates, s_cand, cell_cand),
+        ContextCellCache(s1, contexts, cell_gates, s_cand, s_tilde),
     )
     return states, contexts, alphas, DecoderCache(y, memory, steps)
 
@@ -147,7 +147,7 @@ def decoder_steps_forward(y_gates, y_cand, s0, memory, p):
     """y_gates (T,B,2H), y_cand (T,B,H), s0 (B,H), memory, p: StepWeights -> the states, then what backward needs.
 
     All with T in front: s, then gates, h_cand, h_tilde of the GRU, s_proj, alpha of the attention, s1, context, gates,
-    s_cand, cand of the cell.
+    s_cand, s_tilde of the cell.
     """
     (T, B, H), (S, _, C) = y_cand.shape, memory.h.shape
     sizes = [(B, H), (B, 2 * H), (B, H), (B, H), (B, C), (S, B), (B, H), (B, C), (B, 2 * H), (B, H), (B, H)]

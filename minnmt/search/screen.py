@@ -53,12 +53,17 @@ class Screen:
 
     def groups(self, o):
         """o (N,E) -> (N), the nearest centre of each."""
-        return np.argmax(o @ self.centres.T - 0.5 * (self.centres * self.centres).sum(axis=1), axis=1)
+        return nearest(o, self.centres)
 
     def save(self, path, info):
         record = {**info, "n_trg": self.counts.n_trg}
         arrays = {"centres": self.centres, "n_readouts": self.n_readouts, "info": as_json_array(record)}
         save_arrays(path, {**arrays, **self.counts.arrays("counts_")})
+
+
+def nearest(o, centres):
+    """o (N,E), centres (G,E) -> (N): |o - c|^2 is least where o c - |c|^2 / 2 is largest."""
+    return np.argmax(o @ centres.T - 0.5 * (centres * centres).sum(axis=1), axis=1)
 
 
 def load_screen(path, n, params):

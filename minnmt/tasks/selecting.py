@@ -13,7 +13,7 @@ from ..nn.functions import add_rows
 from ..nn.selection import Selection, needed_loss, selection_backward, selection_forward
 from ..nn.softmax import log_softmax
 from ..search.neural_selector import annotations
-from ..search.screen import Screen
+from ..search.screen import Screen, nearest
 from ..text.batches import make_batch
 from ..text.parallel import encode_pairs
 from ..text.vocab import EOS
@@ -130,10 +130,10 @@ def k_means(o, n_groups, rng):
     """o (N,E) -> centres (G,E): each is the mean of the rows that it is nearest to, or nearly so."""
     centres = o[rng.choice(len(o), n_groups, replace=False)]
     for _ in range(ROUNDS):
-        nearest = np.argmax(o @ centres.T - 0.5 * (centres * centres).sum(axis=1), axis=1)
-        n = np.bincount(nearest, minlength=n_groups)
+        groups = nearest(o, centres)
+        n = np.bincount(groups, minlength=n_groups)
         sums = np.zeros_like(centres)
-        add_rows(o, nearest, sums)
+        add_rows(o, groups, sums)
         lost = n == 0  # a centre that nothing is near to begins anew
         centres = np.where(lost[:, None], o[rng.choice(len(o), n_groups)], sums / np.maximum(n, 1)[:, None])
         centres = centres.astype(o.dtype)
