@@ -45,7 +45,7 @@ class Draw:
         return self.rng.uniform(-1, 1, shape).astype(np.float32)
 
     def weight(self, K, N):
-        W = 0.5 * self(K, N)
+        W = self(K, N) / np.sqrt(np.float32(K))  # steps that neither forget nor amplify
         return Packed(bf16_tiles(W), bf16_tiles(W.T), N, K) if self.rounded else W
 
     def mask(self, S, B):
@@ -60,7 +60,7 @@ def assert_alike(ours, theirs, rounded):
         assert a.dtype == np.float32 and a.shape == b.shape, i
         scale = np.abs(b).max(initial=1.0)
         if rounded:
-            assert np.abs(a - b).max(initial=0) < 0.05 * scale and np.abs(a - b).sum() <= 1e-3 * scale * a.size, i
+            assert np.abs(a - b).max(initial=0) < 0.02 * scale and np.abs(a - b).sum() <= 1e-3 * scale * a.size, i
         else:
             np.testing.assert_allclose(a, b, rtol=5e-4, atol=5e-4 * scale, err_msg=str(i))
 
