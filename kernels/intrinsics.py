@@ -10,6 +10,7 @@ bfloat16 (in a uint16 each) or four int8. The array that a function is given dec
     fill(array, n)    the total n in every lane, for products of such arrays
     dot(total, w, x)  in each lane total + w x; of int8, total + w0 x0 + w1 x1 + w2 x2 + w3 x3, with w read as unsigned
     store(array, i, total)  into float32, from array[i] on
+    transpose(array, i, step, into, j, wide)  16 rows of 16 uint32, `step` apart, become columns of others, `wide` apart
 
 **Threads.** `board` is an array of int64 that several threads look at (team.py).
 
@@ -212,6 +213,35 @@ def store(typing, array, index, total):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, total), code
+
+
+@intrinsic
+def transpose(typing, array, i, step, into, j, wide):
+    """Rows and lanes change places bit by bit of their numbers: first neighbours, then twos, fours and eights."""
+
+    def code(context, builder, signature, arguments):
+        source, i, step, target, j, wide = arguments
+        pointer = ir.VectorType(I32, LANES).as_pointer()
+
+        def place(kind, where, first, distance, row):
+            index = builder.add(first, builder.mul(distance, I64(row)))
+            return address(context, builder, kind, where, index, pointer)
+
+        rows = [builder.load(place(array, source, i, step, row), align=1) for row in range(LANES)]
+        for bit in (1, 2, 4, 8):
+            for row in (row for row in range(LANES) if not row & bit):
+                low, high = rows[row], rows[row + bit]
+                keeps_low = [LANES + lane - bit if lane & bit else lane for lane in range(LANES)]
+                keeps_high = [LANES + lane if lane & bit else lane + bit for lane in range(LANES)]
+                for place_of, lanes in ((row, keeps_low), (row + bit, keeps_high)):
+                    choice = ir.Constant(ir.VectorType(I32, LANES), lanes)
+                    rows[place_of] = builder.shuffle_vector(low, high, choice)
+        for row in range(LANES):
+            builder.store(rows[row], place(into, target, j, wide, row), align=1)
+        return context.get_dummy_value()
+
+    size = types.intp
+    return types.void(array, size, size, into, size, size), code
 
 
 # Numbers that several threads change

@@ -9,7 +9,7 @@ tiles.
 import numpy as np
 
 from .functions import ONE, exp, largest_of
-from .intrinsics import LANES, dot, load, spread, store
+from .intrinsics import LANES, dot, load, spread, store, transpose
 from .jit import device_function, kernel
 from .products import TILE
 
@@ -81,8 +81,10 @@ def pack_tiles(b):
 @device_function
 def pack_rows(a):
     """a (M,K) -> (M,K/2) pairs."""
-    M, K = a.shape
-    rows, rounded = np.empty((M, (K + 1) // 2), np.uint32), a.itemsize == 2
+    (M, K), rounded = a.shape, a.itemsize == 2
+    if rounded and K % 2 == 0:
+        return a.view(np.uint32)  # they lie side by side
+    rows = np.empty((M, (K + 1) // 2), np.uint32)
     for i in range(M):
         row, x = rows[i], a[i]
         for g in range(K // 2):
@@ -93,28 +95,38 @@ def pack_rows(a):
 
 
 @device_function
-def turn(a, rows):
-    """a (R,M) -> fills rows (M,R/2): its columns as rows of pairs."""
-    R, M = a.shape
-    G, rounded = (R + 1) // 2, a.itemsize == 2
+def turn(a, begin, end, rows):
+    """a (R,M) -> fills rows (end-begin,R/2): its columns begin:end as rows of pairs."""
+    R, rounded = len(a), a.itemsize == 2
     square = np.empty((SQUARE, SQUARE), np.uint32)
-    for m in range(0, M, SQUARE):
-        width = min(SQUARE, M - m)
-        for g in range(0, G, SQUARE):
-            height = min(SQUARE, G - g)
+    for first in range(0, R, 2 * SQUARE):
+        height = (min(2 * SQUARE, R - first) + 1) // 2
+        for m in range(begin, end, SQUARE):
+            width = min(SQUARE, end - m)
             for k in range(height):
-                line, low = square[k], a[2 * (g + k), m : m + width]
-                if 2 * (g + k) + 1 < R:
-                    high = a[2 * (g + k) + 1, m : m + width]
-                    for j in range(width):
-                        line[j] = pair(low[j], high[j], rounded)
+                r = first + 2 * k
+                if width == SQUARE and r + 1 < R:  # so many that the compiler knows their number
+                    for j in range(SQUARE):
+                        square[k, j] = pair(a[r, m + j], a[r + 1, m + j], rounded)
                 else:
                     for j in range(width):
-                        line[j] = pair(low[j], 0, rounded)
-            for j in range(width):
-                row = rows[m + j, g : g + height]
-                for k in range(height):
-                    row[k] = square[k, j]
+                        square[k, j] = pair(a[r, m + j], a[r + 1, m + j] if r + 1 < R else 0, rounded)
+            flip(square[:height, :width], rows[m - begin :, first // 2 :])
+
+
+@device_function
+def flip(square, rows):
+    """square (H,W) -> fills the first of rows, and of each the first numbers, with its transpose (W,H)."""
+    H, W = square.shape
+    if H == W == SQUARE:
+        step, wide = square.strides[0] // 4, rows.strides[0] // 4
+        for k in range(0, SQUARE, LANES):
+            for j in range(0, SQUARE, LANES):
+                transpose(square, k * step + j, step, rows, j * wide + k, wide)
+    else:
+        for j in range(W):
+            for k in range(H):
+                rows[j, k] = square[k, j]
 
 
 # Multiplying
@@ -147,7 +159,7 @@ def add_bf16_product(total, a, b):
     turned = np.empty((BLOCK, (R + 1) // 2), np.uint32)
     for begin in range(0, M, BLOCK):
         end = min(begin + BLOCK, M)
-        turn(a[:, begin:end], turned)
+        turn(a, begin, end, turned)
         add_block(turned.view(np.uint16)[: end - begin], tiles, total[begin:end])
 
 
