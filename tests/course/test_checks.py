@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from minnmt.course import CheckFailed, check
+from minnmt.course import CheckFailed, check, part
 
 EYE = np.eye(2, 3)
 
@@ -98,6 +98,23 @@ def test_no_hint_is_better_than_a_wrong_one(yours, expected):
 def test_what_is_not_yet_done_is_said_and_stops_nothing(yours, capsys):
     check("it", yours, EYE)
     assert "it: not yet done" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("result", [None, ...])
+def test_a_part_of_nothing_is_nothing(result, capsys):
+    check("it", part(result, 0, 2), EYE)
+    assert "it: not yet done" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("result, places", [((EYE, 1), [0]), (np.array([EYE, EYE]), [1]), ([[1, EYE]], [0, -1])])
+def test_a_part_of_a_result(result, places):
+    check("it", part(result, *places), EYE)
+
+
+@pytest.mark.parametrize("result", [(EYE,), 3, np.zeros((1, 2)), {"a": 1}], ids=str)
+def test_a_part_that_is_missing_is_a_mistake(result):
+    with pytest.raises(CheckFailed, match=r"it: not right yet\n  there is no \[1\] in (a |an |the )"):
+        check("it", part(result, 1), EYE)
 
 
 def test_a_grade_is_written_and_no_check_stops_the_next(tmp_path, monkeypatch, capsys):
