@@ -240,7 +240,8 @@ def compare_sets(yours, expected, tolerance, place):
 
 def compare_sequences(yours, expected, tolerance, place):
     if len(yours) != len(expected):
-        what = f"{at(place)}{len(yours)} items instead of {len(expected)}: {some(yours)} instead of {some(expected)}"
+        n = f"{len(yours)} item{'' if len(yours) == 1 else 's'} instead of {len(expected)}"
+        what = f"{at(place)}{n}: {some(yours)} instead of {some(expected)}"
         return Difference(what, list(yours), list(expected))
     for i, (one, other) in enumerate(zip(yours, expected)):
         difference = compare(one, other, tolerance, f"{place}[{i}]")

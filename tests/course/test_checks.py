@@ -58,7 +58,8 @@ def test_the_same_in_other_clothes_is_right(yours, expected):
     ({"a": 1, "b": 2}, {"a": 1}, ["'b' does not belong there"]), ((EYE, "x"), (EYE, "y"), ["[1]: 'x' instead of 'y'"]),
     ({1, 2}, {1, 3}, ["[3] missing, [2] too many"]), ("3", 3, ["a text instead of the number 3"]),
     (len, 3, ["a function instead of", "call it"]), ([1, 2], "ab", ["a list instead of a text"]),
-    (3, EYE, ["shape () instead of (2, 3)"]), ([[1], [2, 3]], [[1], [2, 4]], ["[1][1] is 3 instead of 4"]),
+    (3, EYE, ["shape () instead of (2, 3)", "2 axes too few"]), (EYE[0], EYE + 1, ["one axis too few"]),
+    (["a"], ["a", "b"], ["1 item instead of 2"]), ([[1], [2, 3]], [[1], [2, 4]], ["[1][1] is 3 instead of 4"]),
     (False, True, ["False instead of True"]), (1, None, ["instead of None"]),
 ], ids=str)  # fmt: skip
 def test_what_is_said_of_a_difference(yours, expected, said):
