@@ -236,13 +236,16 @@ def test_selectors_are_made_from_count_pairs(runs, tmp_path, monkeypatch):
     from minnmt.lab.reproduce import lists_exhibit
 
     made = {}
-    for name in ("count_phrases", "train_selection", "make_screen"):
 
-        def make(model, split, settings, status, real=getattr(lists_exhibit, name), name=name):
+    def watch(name, real):
+        def make(model, split, settings, status):
             made[name] = len(split.src), settings.epoch_pairs
             return real(model, split, settings, status)
 
         monkeypatch.setattr(lists_exhibit, name, make)
+
+    for name in ("count_phrases", "train_selection", "make_screen"):
+        watch(name, getattr(lists_exhibit, name))
     options = ["--model", runs / "bpe", "--count-pairs", 30, *MEASURING, "-o", tmp_path]
     assert run_cli("reproduce", "lists-table", *options).code == 0
     assert made == dict.fromkeys(("count_phrases", "train_selection", "make_screen"), (30, 0))
