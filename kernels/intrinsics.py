@@ -233,9 +233,9 @@ def transpose(typing, array, i, step, into, j, wide):
                 low, high = rows[row], rows[row + bit]
                 keeps_low = [LANES + lane - bit if lane & bit else lane for lane in range(LANES)]
                 keeps_high = [LANES + lane if lane & bit else lane + bit for lane in range(LANES)]
-                for place_of, lanes in ((row, keeps_low), (row + bit, keeps_high)):
+                for changed, lanes in ((row, keeps_low), (row + bit, keeps_high)):
                     choice = ir.Constant(ir.VectorType(I32, LANES), lanes)
-                    rows[place_of] = builder.shuffle_vector(low, high, choice)
+                    rows[changed] = builder.shuffle_vector(low, high, choice)
         for row in range(LANES):
             builder.store(rows[row], place(into, target, j, wide, row), align=1)
         return context.get_dummy_value()

@@ -83,7 +83,7 @@ def pack_rows(a):
     """a (M,K) -> (M,K/2) pairs."""
     (M, K), rounded = a.shape, a.itemsize == 2
     if rounded and K % 2 == 0:
-        return a.view(np.uint32)  # they lie side by side
+        return a.view(np.uint32)  # they lie side by side: a row's numbers are neighbours
     rows = np.empty((M, (K + 1) // 2), np.uint32)
     for i in range(M):
         row, x = rows[i], a[i]

@@ -3,8 +3,8 @@
     count[f f', e] += alpha_f + alpha_f'   where the sum > threshold   (26)  f, f': neighbours, e: target word
 
 An idiom's words may never be linked one by one with what they mean together, or too rarely to be among the n best; the
-phrase has a list of its own, of up to 20 words beside those that its words bring already. Phrases that were met once
-are left out. Notebook 11.
+phrase has a list of its own, of up to 20 words beside those that its words bring already. What was linked once only is
+left out. Notebook 11.
 """
 
 from dataclasses import dataclass, field
@@ -151,7 +151,7 @@ class PhraseSelector:
 
     def __init__(self, counts, candidates, most=MOST):
         """PhraseCounts; the words' Candidates, beside which they are to be."""
-        self.candidates = counts.beside(candidates, most)
+        self.counts, self.candidates = counts, counts.beside(candidates, most)
         self.rows = {tuple(phrase): p for p, phrase in enumerate(counts.phrases.tolist())}
         self.always = always_words(counts.table.n_trg, 0).astype(np.int64)
 

@@ -36,32 +36,54 @@ def load_named_counts(options, names, src, trg):
     return load_counts(names, opt.directory_from_options(options), len(src.vocab), len(trg.vocab))
 
 
-def select_option(help):
-    return click.option("--select", type=click.Choice(opt.SELECTOR_NAMES), default="counts", help=help)
-
-
+select_option = click.option(
+    "--select", type=click.Choice(opt.SELECTOR_NAMES), default="counts", show_default=True,
+    help="Look into this selector (see decode).",
+)  # fmt: skip
 topn_option = click.option(
     "--topn", type=opt.POSITIVE, default=100, show_default=True,
-    help="With phrases: candidates per source word, which are left out; with screen: words per step.",
+    help="With --select phrases: candidates per source word, which a phrase need not bring; screen: words per step.",
 )  # fmt: skip
+threshold_option = click.option(
+    "--select-threshold", type=opt.Number(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
+    help="With --select neural: a list has the words that are needed with at least this probability.",
+)  # fmt: skip
+GOES_WITH = {  # of the options that not every selector heeds
+    "topn": ("phrases", "screen"), "by": ("counts", "phrases"), "counts": ("counts", "phrases"),
+    "select_threshold": ("neural",),
+}  # fmt: skip
 
 
-def choice_from(options, topn, counts=(), by="source"):
-    """The Choice of a selector other than counts."""
+def check_given(select):
+    """Refuse an option that this selector would not heed."""
+    context = click.get_current_context()
+    for name, selectors in GOES_WITH.items():
+        given = name in context.params and context.get_parameter_source(name).name == "COMMANDLINE"
+        if given and select not in selectors:
+            names = " or ".join(selectors)
+            raise UsageError(f"--{name.replace('_', '-')} goes with --select {names}, not with {select}")
+
+
+def choice_of(select, options, topn=100, **more):
+    """The Choice of a selector; only those that need the parameters read them."""
+    from ..model.directory import Model
     from ..search.selectors import Choice
 
-    return Choice(opt.model_from_options(options), opt.directory_from_options(options), topn, counts, by)
+    needs_all = select in ("neural", "screen")
+    model = opt.model_from_options(options) if needs_all else Model(None, *opt.pipelines_from_options(options), {})
+    return Choice(model, opt.directory_from_options(options), topn, **more)
 
 
 @candidates.command()
 @click.argument("word")
 @click.option("-n", type=opt.POSITIVE, default=20, show_default=True, help="Candidates to show.")
-@select_option("What brings the candidates (see decode). [default: counts]")
+@select_option
 @topn_option
+@threshold_option
 @by_option
 @counts_option
 @opt.model_options
-def inspect(word, n, select, topn, by, counts, **options):
+def inspect(word, n, select, topn, select_threshold, by, counts, **options):
     """The candidates of a source word, best first.
 
     \b
@@ -70,13 +92,13 @@ def inspect(word, n, select, topn, by, counts, **options):
     python cli.py candidates inspect "auf dem Dach" --select phrases
 
     WORD is a raw word (with BPE, each of its units is shown) or a unit as the vocabulary spells it. "rank back" is
-    the place of WORD among the source words of the target word. With --select copy, phrases or neural, WORD is a text
-    of any length; with --select screen it is a target word, and the groups of steps that may choose it are shown.
+    the place of WORD among the source words of the target word. With --select copy, phrases or neural, WORD is a raw
+    text of any length; with --select screen it is a target word, and the groups of steps that may choose it are shown.
     """
+    check_given(select)
     if select != "counts":
-        from ..report.selector_text import INSPECT
-
-        return click.echo(INSPECT[select](choice_from(options, topn, counts, by), word, n))
+        more = {"counts": counts, "by": by, "threshold": select_threshold}
+        return inspect_other(select, word, n, choice_of(select, options, topn, **more))
     from ..align.inspect import find_units, format_list
     from ..align.ranking import Ranking
 
@@ -86,6 +108,20 @@ def inspect(word, n, select, topn, by, counts, **options):
     if units.note:
         click.echo(f"{word}: {units.note}", err=True)
     click.echo("\n\n".join(format_list(ranking, src_id, src.vocab, trg.vocab) for src_id in dict.fromkeys(units.ids)))
+
+
+def inspect_other(select, word, n, choice):
+    """What a selector other than counts brings; on stderr, how the words are cut and which are unknown."""
+    from ..align.inspect import describe_units, find_units
+    from ..report.selector_text import INSPECT
+
+    src, trg = choice.model.src, choice.model.trg
+    is_screen = select == "screen"
+    note = find_units(word, trg, "target").note if is_screen else describe_units(src.units(word), src.vocab, "source")
+    found = INSPECT[select](choice, word, n)
+    if note:
+        click.echo(f"{word}: {note}", err=True)
+    click.echo(found)
 
 
 @candidates.command()
@@ -104,50 +140,49 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, select, **o
 
     If it is not, the ranks show which --topn would bring it. With BPE, each unit of the word is looked up.
     """
-    from ..align.candidates import best_candidates
-    from ..align.copying import CopySelector
     from ..align.inspect import describe_units, find_units, format_reasons
-    from ..align.phrases import PhraseSelector
     from ..align.ranking import Ranking
+    from ..report.selector_text import through
+    from ..search.selectors import SELECTORS
     from ..text.vocab import EOS
 
     src, trg = opt.pipelines_from_options(options)
     units = find_units(target_word, trg, "target")
-    counts = load_named_counts(options, counts, src, trg)
+    loaded = load_named_counts(options, counts, src, trg)
     src_units = src.units(sentence)
     src_ids = src.vocab.encode(src_units) + [EOS]
     for name, note in (("sentence", describe_units(src_units, src.vocab, "source")), (target_word, units.note)):
         if note:
             click.echo(f"{name}: {note}", err=True)
-    ranking = Ranking(counts, topn, by, min_prob, frequent)
+    ranking = Ranking(loaded, topn, by, min_prob, frequent)
     size = ranking.list_size(src_ids)
-    click.echo(f"the list: {size:,} of {counts.n_trg:,} target words, from {len(src_ids)} source units (eos is one)\n")
+    click.echo(f"the list: {size:,} of {loaded.n_trg:,} target words, from {len(src_ids)} source units (eos is one)\n")
     reasons = [ranking.reason(src_ids, trg_id) for trg_id in units.ids]
     click.echo(format_reasons(ranking, reasons, target_word, units.pieces, src.vocab, trg.vocab))
-    lists = best_candidates(counts, topn, by, min_prob)
     for name in dict.fromkeys(select):
-        selector = CopySelector(src, trg) if name == "copy" else PhraseSelector(load_phrases(options, src, trg), lists)
+        selector = SELECTORS[name](choice_of(name, options, topn, counts=counts, by=by, min_prob=min_prob))
         for trg_id in units.ids:
             click.echo(f"\n{trg.vocab.words[trg_id]} (id {trg_id}): {name}: {through(selector, src_ids, trg_id, src)}")
 
 
 @candidates.command()
-@select_option("Which selector (see decode). [default: counts]")
+@select_option
 @topn_option
 @counts_option
 @opt.model_options
 def stats(select, topn, counts, **options):
-    """How large the counts are and where they come from; or another selector.
+    """How large the counts, or another selector, are and where they come from.
 
     \b
     python cli.py candidates stats
     python cli.py candidates stats --counts epoch2 --counts more.npz
     python cli.py candidates stats --select screen
     """
+    check_given(select)
     if select != "counts":
         from ..report.selector_text import STATS
 
-        return click.echo(STATS[select](choice_from(options, topn, counts)))
+        return click.echo(STATS[select](choice_of(select, options, topn, counts=counts)))
     from ..align.inspect import format_stats
     from ..align.sources import counts_paths
 
@@ -192,7 +227,7 @@ def export(name, output, topn, counts, by, min_prob, frequent, phrases, **option
     lists = best_candidates(load_named_counts(options, counts, src, trg), topn, by, min_prob)
     if not len(lists.ids):
         raise UserError("there is no candidate to write: the counts are empty, or --min-prob is too high")
-    beside = phrases_beside(options, lists, src, trg) if phrases else None
+    beside = phrases_beside(options, lists) if phrases else None
     n_written, n_src, n_left_out = export_candidates(name, output, lists, src.vocab, trg.vocab, topn, frequent, beside)
     if n_left_out:
         click.echo(f"left out: candidates that this format cannot spell ({n_left_out:,})", err=True)
@@ -201,32 +236,12 @@ def export(name, output, topn, counts, by, min_prob, frequent, phrases, **option
     click.echo(f"use: {use}", err=True)
 
 
-def phrases_beside(options, lists, src, trg):
+def phrases_beside(options, lists):
     """The phrases of the model, and their candidates beside those of the words."""
-    counts = load_phrases(options, src, trg)
+    from ..search.selectors import phrase_counts
+
+    counts = phrase_counts(choice_of("phrases", options))
     return counts.phrases, counts.beside(lists)
-
-
-def through(selector, src_ids, trg_id, src):
-    """Why a selector brings a target word, as text."""
-    found = selector.why(src_ids, trg_id)
-    if found is None:
-        return "does not bring it"
-    spelled = found if isinstance(found, str) else " ".join(src.vocab.words[i] for i in found if i >= 0)
-    return f"in the list through {spelled}"
-
-
-def load_phrases(options, src, trg):
-    """The PhraseCounts beside the model."""
-    import os
-
-    from ..align.phrases import PhraseCounts
-
-    directory = opt.directory_from_options(options)
-    path = os.path.join(directory or ".", "phrases.npz")
-    if directory is None or not os.path.exists(path):
-        raise UserError(f"{path} does not exist: make it with align --method phrases")
-    return PhraseCounts.load(path, len(src.vocab), len(trg.vocab))
 
 
 @candidates.command("import", epilog=FORMAT_LIST)

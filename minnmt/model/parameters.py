@@ -100,7 +100,8 @@ def init_parameters(src_words, trg_words, embedding, hidden, rng, style="glorot"
 
     "glorot" scales each matrix by its sizes and draws embeddings as 0.5 * normal, large enough for the GRUs to feel
     (with 0.1 the embedded corpus was at dev BLEU 5 after two epochs, with 0.5 at 39); "dl4mt" draws 0.01 * normal, as
-    the original does (it stays at unigram perplexity for more than a thousand updates on small corpora).
+    the original does (it stays at unigram perplexity for more than a thousand updates on small corpora). A run may
+    replace the softmax's bias (minnmt/train/run.py: first_parameters).
     """
     E, H, C = embedding, hidden, 2 * hidden
 

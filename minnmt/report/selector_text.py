@@ -1,6 +1,6 @@
 """Looking into the selectors other than counts, as text: what they bring for some words, and how large they are.
 
-Counts have align/inspect.py. All functions take a Choice (search/selectors.py), which names the model. Notebook 11.
+Counts have align/inspect.py. What is looked into is a Choice (search/selectors.py), which names the model. Notebook 11.
 """
 
 import os
@@ -33,33 +33,51 @@ def as_batch(ids):
     return ids, np.ones(ids.shape, np.float32)
 
 
-# inspect: what a selector brings for these words, the n best
+def through(selector, src_ids, trg_id, src):
+    """Why a selector brings a target word, as text."""
+    found = selector.why(src_ids, trg_id)
+    if found is None:
+        return "does not bring it"
+    return f"in the list through {found if isinstance(found, str) else spelled(found, src)}"
+
+
+def spelled(phrase, src):
+    return " ".join(src.vocab.words[i] for i in phrase if i != NO_WORD)
+
+
+# inspect: what a selector brings for these words, n at most
 
 
 def inspect_copy(choice, text, n):
-    """The target units that these words are copied to."""
-    selector, ids = SELECTORS["copy"](choice), source_ids(choice, text)
+    """The target units that these words are copied to, as the vocabulary has them in order."""
+    selector, ids, src = SELECTORS["copy"](choice), source_ids(choice, text), choice.model.src
     brought = [i for i in selector.lists(*as_batch(ids))[0] if i > UNK]
     if not brought:
         return f"{text}: no target unit is spelled like any of its units"
-    words = choice.model.trg.vocab.words
-    return "\n".join(f"{words[i]} (id {i}): in the list through {selector.why(ids, i)}" for i in brought[:n])
+    words, rest = choice.model.trg.vocab.words, len(brought) - n
+    lines = [f"{words[i]} (id {i}): {through(selector, ids, i, src)}" for i in brought[:n]]
+    return "\n".join(lines + ([f"and {rest:,} more (-n)"] if rest > 0 else []))
 
 
 def inspect_phrases(choice, text, n):
     """The candidates of all phrases in these words, beside those of the words."""
-    selector, vocab = SELECTORS["phrases"](choice), choice.model.src.vocab
-    blocks = []
-    for phrase in phrases_of(source_ids(choice, text)):
-        if phrase in selector.rows:
-            ids, weights = selector.candidates.row(selector.rows[phrase])
-            title = " ".join(vocab.words[i] for i in phrase if i != NO_WORD)
-            lines = [f"{title}: {number_of(len(ids), 'candidate')} beside those of its words"]
-            lines += [f"{'rank':>6}{'p(trg|src)':>12}  target"] if len(ids) else []
-            best = zip(weights[:n], ids[:n])
-            lines += [f"{k:>6}{p:>12.4g}  {choice.model.trg.vocab.words[i]}" for k, (p, i) in enumerate(best, 1)]
-            blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) or f"{text}: none of its phrases was seen twice in the text that was counted"
+    selector = SELECTORS["phrases"](choice)
+    known = [phrase for phrase in phrases_of(source_ids(choice, text)) if phrase in selector.rows]
+    if not known:
+        return f"{text}: no target word was linked twice with one of its phrases"
+    return "\n\n".join(phrase_block(choice, selector, phrase, n) for phrase in known)
+
+
+def phrase_block(choice, selector, phrase, n):
+    row, words = selector.rows[phrase], choice.model.trg.vocab.words
+    ids, _ = selector.candidates.row(row)
+    every, counts = selector.counts.table.row(row)
+    of = dict(zip(every.tolist(), counts.tolist()))
+    lines = [f"{spelled(phrase, choice.model.src)}: {number_of(len(ids), 'candidate')} beside those of its words"]
+    lines += [f"{'rank':>6}{'count':>12}{'p(trg|src)':>12}  target"] if len(ids) else []
+    for k, i in enumerate(ids[:n].tolist(), 1):
+        lines.append(f"{k:>6}{of[i]:>12.6g}{of[i] / counts.sum():>12.4g}  {words[i]}")
+    return "\n".join(lines)
 
 
 def inspect_neural(choice, text, n):
@@ -73,7 +91,7 @@ def inspect_neural(choice, text, n):
 
 
 def inspect_screen(choice, text, n):
-    """The groups of readouts that may choose a target word."""
+    """The groups of readouts that may choose a target word, the largest first."""
     screen, vocab = SELECTORS["screen"](choice), choice.model.trg.vocab
     steps = screen.n_readouts / max(1, screen.n_readouts.sum())
     blocks = []
@@ -81,7 +99,7 @@ def inspect_screen(choice, text, n):
         groups = np.array([g for g, own in enumerate(screen.lists) if trg_id in own], int)
         title = f"{vocab.words[trg_id]} (id {trg_id}): in {len(groups)} of {len(screen.lists)} groups"
         lines = [f"{title}, which have {100 * steps[groups].sum():.1f} % of the steps"]
-        lines += [f"{'group':>6}{'% of steps':>12}{'words':>8}  chosen most often"] if len(groups) else []
+        lines += [f"{'group':>6}{'% of steps':>12}{'words':>8}  most often among the best"] if len(groups) else []
         for g in groups[np.argsort(-steps[groups], kind="stable")][:n]:
             lines.append(f"{g:>6}{100 * steps[g]:>12.2f}{len(screen.lists[g]):>8}  {most_often(screen, g, vocab)}")
         blocks.append("\n".join(lines))
@@ -89,7 +107,7 @@ def inspect_screen(choice, text, n):
 
 
 def most_often(screen, group, vocab):
-    """The words that a group's readouts choose most often."""
+    """The words that are most often among the best of a group's readouts."""
     ids, counts = screen.counts.row(group)
     return " ".join(vocab.words[i] for i in ids[np.argsort(-counts, kind="stable")][:WORDS])
 
@@ -112,14 +130,16 @@ def phrase_stats(choice):
             **{f"phrases of {n} words": f"{lengths.count(n):,}" for n in LENGTHS},
             "candidates": f"{len(selector.candidates.ids):,} in all, beside the {choice.topn} of each of their words",
             "on disk": size_of(choice, PHRASES_FILE, "phrases"),
+            **{name.replace("_", " "): value for name, value in selector.counts.info.items()},
         }
     )
 
 
 def neural_stats(choice):
     layer = SELECTORS["neural"](choice).layer
-    shapes = ", ".join(f"{name} {array.shape}" for name, array in vars(layer).items())
-    return in_columns({"layer": shapes, "on disk": size_of(choice, NEURAL_FILE, "neural")})
+    C, E = layer.P.shape
+    text = f"annotations of {C} numbers to readouts of {E}, and a bias for each of {len(layer.b):,} words"
+    return in_columns({"layer": text, "on disk": size_of(choice, NEURAL_FILE, "neural")})
 
 
 def screen_stats(choice):

@@ -1,8 +1,9 @@
 """All selectors, by name: what chooses the target words that a sentence may use. Several are combined by union.
 
 A selector has one method, lists(src_ids, src_mask) -> an ascending array of target ids for each sentence; only the
-screen chooses by the step, and cannot be combined. SELECTORS is where a new one is added. What they are made from lies
-beside the model and is made by `align`: counts, phrases.npz, selection.npz, screen.npz. Notebook 11 compares them.
+screen chooses by the step, and cannot be combined. SELECTORS is where a new one is added; commands/options.py names it
+and report/selector_text.py looks into it. What they are made from lies beside the model and is made by `align`: counts,
+phrases.npz, selection.npz, screen.npz. Notebook 11 compares them.
 """
 
 from dataclasses import dataclass
@@ -60,10 +61,13 @@ def copy_selector(choice):
     return CopySelector(choice.model.src, choice.model.trg)
 
 
+def phrase_counts(choice):
+    return PhraseCounts.load(choice.file(PHRASES_FILE, "phrases"), *choice.sizes)
+
+
 def phrase_selector(choice):
-    phrases = PhraseCounts.load(choice.file(PHRASES_FILE, "phrases"), *choice.sizes)
     counts = load_counts(choice.counts, choice.directory, *choice.sizes)
-    return PhraseSelector(phrases, best_candidates(counts, choice.topn, choice.by, choice.min_prob))
+    return PhraseSelector(phrase_counts(choice), best_candidates(counts, choice.topn, choice.by, choice.min_prob))
 
 
 def neural_selector(choice):

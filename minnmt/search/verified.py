@@ -25,7 +25,7 @@ from ..nn.softmax import log_softmax
 from ..text.batches import pad
 from .beam import Beginning, allowed, best_extensions, best_places, could_win, ended_hypotheses, finished, last_word
 
-WORTH, FIRST_MISS = 3.0, 40.0  # see draft_length
+WORTH, FIRST_MISS, LAST = 3.0, 40.0, 1.5  # see draft_length
 RIVALS, LEAST_SHARE = 3, 0.3  # of checked_search: translations that are checked, words that are missed
 MOST_BETTER = 16  # words that are looked at in a step
 
@@ -64,13 +64,14 @@ def draft_length(kept, misses, beam, expected):
     A check reads the output layer, which takes about as long as WORTH / 2 steps with what is multiplied for them, and a
     miss spoils half a draft: with `rate` misses per step, drafts of D steps cost WORTH / 2D + rate D / 2 steps more per
     step, which is least for D = sqrt(WORTH / rate). Before anything is known of a sentence, one miss in
-    FIRST_MISS / beam steps is expected. The steps that are left are divided into drafts of about this length; where one
-    is enough, it may be longer, for it ends with the sentence.
+    FIRST_MISS / beam steps is expected. The steps that are left are divided into drafts of about this length. The last
+    may be LAST times as long, for it should end with the sentence.
     """
     rate = (misses + 1.0) / (kept + FIRST_MISS / beam)
-    best, left = np.sqrt(WORTH / rate), np.maximum(expected - kept, 1)
+    best, left = np.sqrt(WORTH / rate), expected - kept
     n_drafts = np.maximum(np.rint(left / best), 1)
-    return np.ceil(np.where(n_drafts == 1, 1.5 * best, left / n_drafts)).astype(int)
+    divided = np.where(n_drafts == 1, LAST * best, left / n_drafts)
+    return np.ceil(np.where(left > 0, divided, best)).astype(int)
 
 
 def verified_search(src, params, settings, ids):

@@ -2,6 +2,7 @@
 
 import zlib
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -250,8 +251,9 @@ def half_made(directory):
 def first_parameters(settings, src_pipeline, trg_pipeline, trg):
     """The parameters that a run starts from, drawn from its seed; `trg` are its target sentences.
 
-    With "unigram" the softmax's bias begins with how often each word occurs. Else the readout has to learn it first: it
-    becomes the same for all words, and with a large vocabulary it may stay there, at the ends of its tanh, for good.
+    With "unigram" the softmax's bias begins with how often each word occurs. Otherwise the readout learns that first: it
+    becomes nearly the same for every word, and with a large vocabulary it may stay so, at the ends of its tanh, for
+    good.
     """
     rng, style = np.random.default_rng(settings.seed), "glorot" if settings.init == "unigram" else settings.init
     params = init_parameters(**sizes(settings, src_pipeline, trg_pipeline), rng=rng, style=style)
@@ -261,8 +263,12 @@ def first_parameters(settings, src_pipeline, trg_pipeline, trg):
 
 
 def log_shares(sentences, n_words):
-    """Lists of ids -> (n_words) the logarithm of each word's share, one eos per sentence; half a word for none."""
-    n = np.bincount(np.concatenate([*sentences, [EOS] * len(sentences)]).astype(np.int64), minlength=n_words) + 0.5
+    """Lists of ids -> (n_words) the logarithm of each word's share, one eos per sentence.
+
+    Every word is counted half a time more, so that none has a share of 0.
+    """
+    n = np.bincount(np.fromiter(chain.from_iterable(sentences), np.int64), minlength=n_words) + 0.5
+    n[EOS] += len(sentences)
     return np.log(n / n.sum()).astype(np.float32)
 
 

@@ -11,6 +11,10 @@ import pytest
 
 from minnmt.align.counts import Counts
 from minnmt.align.formats import FORMATS
+from minnmt.align.phrases import PhraseCounts
+from minnmt.commands.options import SELECTOR_NAMES
+from minnmt.report.selector_text import INSPECT, STATS
+from minnmt.search.selectors import SELECTORS
 from tests.cli.test_bad_input import refused
 from tests.conftest import TINY, TOY_SRC, TOY_TRG, run_cli, write_toy_text
 
@@ -320,14 +324,49 @@ def test_inspect_shows_what_is_copied(selectors):
     assert "no target unit is spelled" in run("inspect", selectors, "Haus", "--select", "copy").out
 
 
-def test_inspect_shows_the_candidates_of_phrases(selectors):
+def test_inspect_shows_the_candidates_of_phrases(selectors, words):
     out = run("inspect", selectors, "blau Haus rot", "--select", "phrases", "--topn", 1, "-n", 3).out
-    phrases = [line for line in out.splitlines() if "beside those of its words" in line]
     own = ["blau Haus", "Haus rot", "rot eos", "blau Haus rot", "Haus rot eos"]
-    assert phrases and all(line.split(":")[0] in own for line in phrases)
-    columns = [line.split() for line in out.splitlines() if line.startswith(" ") and "rank" not in line]
-    assert columns and all(0 < float(p) <= 1 and word not in TOY_SRC for _, p, word in columns)
-    assert "was seen twice" in run("inspect", selectors, "Haus unbekannt nie", "--select", "phrases", "--topn", 1).out
+    phrases = PhraseCounts.load(selectors / "phrases.npz", len(words["src"]), len(words["trg"]))
+    rows = {tuple(phrase): row for row, phrase in enumerate(phrases.phrases.tolist())}
+    brought = 0
+    for block in out.split("\n\n"):
+        title, *lines = block.splitlines()
+        phrase = title.split(":")[0]
+        assert phrase in own and "beside those of its words" in title
+        key = [words["src"][word] for word in phrase.split()]
+        ids, counts = phrases.table.row(rows[tuple(key + [-1] * (3 - len(key)))])
+        for line in lines[1:]:
+            _, count, p, word = line.split()
+            assert float(count) == pytest.approx(counts[ids == words["trg"][word]][0], rel=1e-5)
+            assert float(p) == pytest.approx(float(count) / counts.sum(), rel=1e-3)
+            brought += 1
+    assert brought
+    assert "was linked twice" in run("inspect", selectors, "Haus unbekannt nie", "--select", "phrases").out
+
+
+def test_unknown_words_are_named(selectors):
+    for name in ("copy", "phrases", "neural", "screen"):
+        assert "read as UNK: ққ" in run("inspect", selectors, "ққ", "--select", name).err
+
+
+def test_options_that_a_selector_does_not_heed_are_refused(selectors):
+    wrong = "--topn 5", "--select copy --counts epoch2", "--select neural --topn 5", "--select screen --by target"
+    for options in (*wrong, "--select phrases --select-threshold 0.1"):
+        options = options.split()
+        assert "goes with --select" in run("inspect", selectors, "Haus", *options, code=2).err
+    out = run("inspect", selectors, "Haus", "--select", "neural", "--select-threshold", 0.2).out
+    assert "above 0.2" in out
+
+
+def test_copies_and_phrases_need_no_parameters(selectors, tmp_path):
+    model = shutil.copytree(selectors, tmp_path / "model")
+    (model / "model.npz").unlink()
+    assert run("stats", model, "--select", "copy").out and run("stats", model, "--select", "phrases").out
+
+
+def test_every_selector_can_be_looked_into():
+    assert SELECTOR_NAMES == tuple(SELECTORS) == ("counts", *INSPECT) == ("counts", *STATS)
 
 
 def test_inspect_shows_the_words_that_a_sentence_needs(selectors):
@@ -348,7 +387,8 @@ def test_inspect_shows_the_groups_of_a_target_word(selectors):
     "name, words",
     [
         ("copy", ["source units", "of 11"]), ("phrases", ["phrases of 2 words", "phrases of 3 words", "in all"]),
-        ("neural", ["layer", "P (32, 12)"]), ("screen", ["groups", "per step with --topn 100"]),
+        ("neural", ["layer", "annotations of 32 numbers to readouts of 12"]),
+        ("screen", ["groups", "per step with --topn 100"]),
     ],
 )  # fmt: skip
 def test_stats_of_a_selector(selectors, name, words):

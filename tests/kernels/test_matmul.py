@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from minnmt.compiled import reading_mode
@@ -71,6 +71,8 @@ def test_products(M, K, N, rounded, seed):
 @compares(add_bf16_product)
 @settings(max_examples=60, deadline=None)
 @given(R=SIZE | st.just(700), M=SIZE | st.just(150), N=SIZE | st.integers(250, 300), rounded=st.booleans(), seed=SEED)
+@example(R=64, M=32, N=5, rounded=True, seed=1)  # whole squares alone
+@example(R=129, M=160, N=40, rounded=False, seed=1)  # and some that are not
 def test_products_that_are_added(R, M, N, rounded, seed):
     rng = np.random.default_rng(seed)
     a, b, before = draw(rng, R, M), draw(rng, R, N), draw(rng, M, N)
