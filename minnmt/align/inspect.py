@@ -123,15 +123,20 @@ def format_stats(counts, src_vocab, paths=()):
         "cells": f"{counts.n_cells:,} ({100 * density:.3g} % of {counts.n_src:,} x {counts.n_trg:,})",
         "candidates": f"{mean:.1f} per source word that has any, at most {sizes.max():,}{longest}",
         "total weight": f"{counts.data.sum(dtype=np.float64):,.6g}",
-        "in memory": _megabytes(n_bytes),
-        "on disk": _megabytes(sum(os.path.getsize(path) for path in paths)),
+        "in memory": megabytes(n_bytes),
+        "on disk": megabytes(sum(os.path.getsize(path) for path in paths)),
         **{name.replace("_", " "): value for name, value in counts.info.items()},
     }
+    return in_columns(lines)
+
+
+def in_columns(lines):
+    """{name: value} -> a line each."""
     width = max(map(len, lines)) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in lines.items())
 
 
-def _megabytes(n_bytes):
+def megabytes(n_bytes):
     return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e6:.6f} MB"
 
 

@@ -18,6 +18,7 @@ def candidates():
 
     \b
     python cli.py candidates inspect Haus
+    python cli.py candidates inspect "auf dem" --select phrases
     python cli.py candidates why "Das Haus ist blau." house --topn 100
     python cli.py candidates stats
     python cli.py candidates export --format ct2 -o vmap.txt
@@ -35,22 +36,47 @@ def load_named_counts(options, names, src, trg):
     return load_counts(names, opt.directory_from_options(options), len(src.vocab), len(trg.vocab))
 
 
+def select_option(help):
+    return click.option("--select", type=click.Choice(opt.SELECTOR_NAMES), default="counts", help=help)
+
+
+topn_option = click.option(
+    "--topn", type=opt.POSITIVE, default=100, show_default=True,
+    help="With phrases: candidates per source word, which are left out; with screen: words per step.",
+)  # fmt: skip
+
+
+def choice_from(options, topn, counts=(), by="source"):
+    """The Choice of a selector other than counts."""
+    from ..search.selectors import Choice
+
+    return Choice(opt.model_from_options(options), opt.directory_from_options(options), topn, counts, by)
+
+
 @candidates.command()
 @click.argument("word")
 @click.option("-n", type=opt.POSITIVE, default=20, show_default=True, help="Candidates to show.")
+@select_option("What brings the candidates (see decode). [default: counts]")
+@topn_option
 @by_option
 @counts_option
 @opt.model_options
-def inspect(word, n, by, counts, **options):
+def inspect(word, n, select, topn, by, counts, **options):
     """The candidates of a source word, best first.
 
     \b
     python cli.py candidates inspect Haus
     python cli.py candidates inspect ein@@ -n 50 --by target
+    python cli.py candidates inspect "auf dem Dach" --select phrases
 
     WORD is a raw word (with BPE, each of its units is shown) or a unit as the vocabulary spells it. "rank back" is
-    the place of WORD among the source words of the target word.
+    the place of WORD among the source words of the target word. With --select copy, phrases or neural, WORD is a text
+    of any length; with --select screen it is a target word, and the groups of steps that may choose it are shown.
     """
+    if select != "counts":
+        from ..report.selector_text import INSPECT
+
+        return click.echo(INSPECT[select](choice_from(options, topn, counts, by), word, n))
     from ..align.inspect import find_units, format_list
     from ..align.ranking import Ranking
 
@@ -106,15 +132,22 @@ def why(sentence, target_word, topn, by, counts, frequent, min_prob, select, **o
 
 
 @candidates.command()
+@select_option("Which selector (see decode). [default: counts]")
+@topn_option
 @counts_option
 @opt.model_options
-def stats(counts, **options):
-    """How large the counts are and where they come from.
+def stats(select, topn, counts, **options):
+    """How large the counts are and where they come from; or another selector.
 
     \b
     python cli.py candidates stats
     python cli.py candidates stats --counts epoch2 --counts more.npz
+    python cli.py candidates stats --select screen
     """
+    if select != "counts":
+        from ..report.selector_text import STATS
+
+        return click.echo(STATS[select](choice_from(options, topn, counts)))
     from ..align.inspect import format_stats
     from ..align.sources import counts_paths
 

@@ -17,6 +17,7 @@ from ..model.parameters import Parameters, init_parameters, map_arrays, named_ar
 from ..ranks import ALONE, Alone
 from ..text.parallel import Split, encode_pairs, load_split
 from ..text.pipeline import learn_pipelines
+from ..text.vocab import EOS
 from .adam import Adam
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .settings import Settings
@@ -142,7 +143,7 @@ def new_run(directory, settings, say=print, overwrite=False):
     if len(src) < len(train.src):
         left_out = len(train.src) - len(src)
         say(f"{left_out:,} pairs are left out: blank, or longer than {settings.max_train_length} units")
-    params = first_parameters(settings, src_pipeline, trg_pipeline)
+    params = first_parameters(settings, src_pipeline, trg_pipeline, trg)
     make_directory(directory)
     (directory / MAKING).touch()
     remove_leftovers(directory, (*FILES, "alignments*.npz"))
@@ -188,7 +189,7 @@ def resume_run(directory, changes=None):
     if (directory / "checkpoint.npz").exists():
         params, adam, progress, counts = load_checkpoint(directory, sizes(settings, *pipelines))
     else:  # stopped before its first checkpoint: begin again with the same numbers
-        params = first_parameters(settings, *pipelines)
+        params = first_parameters(settings, *pipelines, trg)
         adam, progress = Adam.for_parameters(params), Progress(learning_rate=settings.learning_rate)
     if changes and "learning_rate" in changes:
         progress.learning_rate = settings.learning_rate
@@ -246,10 +247,23 @@ def half_made(directory):
     return (directory / MAKING).exists() and not (directory / "config.json").exists()
 
 
-def first_parameters(settings, src_pipeline, trg_pipeline):
-    """The parameters that a run starts from, drawn from its seed."""
-    rng = np.random.default_rng(settings.seed)
-    return init_parameters(**sizes(settings, src_pipeline, trg_pipeline), rng=rng, style=settings.init)
+def first_parameters(settings, src_pipeline, trg_pipeline, trg):
+    """The parameters that a run starts from, drawn from its seed; `trg` are its target sentences.
+
+    With "unigram" the softmax's bias begins with how often each word occurs. Else the readout has to learn it first: it
+    becomes the same for all words, and with a large vocabulary it may stay there, at the ends of its tanh, for good.
+    """
+    rng, style = np.random.default_rng(settings.seed), "glorot" if settings.init == "unigram" else settings.init
+    params = init_parameters(**sizes(settings, src_pipeline, trg_pipeline), rng=rng, style=style)
+    if settings.init == "unigram":
+        params.softmax.b[:] = log_shares(trg, len(params.softmax.b))
+    return params
+
+
+def log_shares(sentences, n_words):
+    """Lists of ids -> (n_words) the logarithm of each word's share, one eos per sentence; half a word for none."""
+    n = np.bincount(np.concatenate([*sentences, [EOS] * len(sentences)]).astype(np.int64), minlength=n_words) + 0.5
+    return np.log(n / n.sum()).astype(np.float32)
 
 
 def sizes(settings, src_pipeline, trg_pipeline):

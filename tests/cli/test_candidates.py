@@ -300,3 +300,70 @@ def test_nothing_to_write_and_nothing_read(tiny_run, words, tmp_path):
 @pytest.mark.parametrize("command", [["inspect", "Haus"], ["stats"]])
 def test_controls_have_no_counts(tiny_run, command):
     refused(2, "control", arguments=["candidates", command[0], "-m", tiny_run, *command[1:], "--counts", "random"])
+
+
+# The selectors other than counts
+
+
+@pytest.fixture(scope="module")
+def selectors(tiny_run, tmp_path_factory):
+    """A copy of the tiny model with phrases, a layer and a screen beside it."""
+    model = shutil.copytree(tiny_run, tmp_path_factory.mktemp("selectors") / "model")
+    for method in ("phrases", "neural", "screen"):
+        result = run_cli("align", "-m", model, "--method", method)
+        assert result.code == 0, result.err
+    return model
+
+
+def test_inspect_shows_what_is_copied(selectors):
+    assert run("inspect", selectors, "Haus.", "--select", "copy").out.startswith("￭. (id ")
+    assert "no target unit is spelled" in run("inspect", selectors, "Haus", "--select", "copy").out
+
+
+def test_inspect_shows_the_candidates_of_phrases(selectors):
+    out = run("inspect", selectors, "blau Haus rot", "--select", "phrases", "--topn", 1, "-n", 3).out
+    phrases = [line for line in out.splitlines() if "beside those of its words" in line]
+    own = ["blau Haus", "Haus rot", "rot eos", "blau Haus rot", "Haus rot eos"]
+    assert phrases and all(line.split(":")[0] in own for line in phrases)
+    columns = [line.split() for line in out.splitlines() if line.startswith(" ") and "rank" not in line]
+    assert columns and all(0 < float(p) <= 1 and word not in TOY_SRC for _, p, word in columns)
+    assert "was seen twice" in run("inspect", selectors, "Haus unbekannt nie", "--select", "phrases", "--topn", 1).out
+
+
+def test_inspect_shows_the_words_that_a_sentence_needs(selectors):
+    lines = run("inspect", selectors, "Haus.", "--select", "neural", "-n", 5).out.splitlines()
+    needed = [float(line.split()[1]) for line in lines[2:]]
+    assert len(needed) == 5 and needed == sorted(needed, reverse=True) and 0 < needed[-1] < needed[0] <= 1
+    assert "above 0.01" in lines[0]
+
+
+def test_inspect_shows_the_groups_of_a_target_word(selectors):
+    lines = run("inspect", selectors, "house", "--select", "screen", "--topn", 4, "-n", 3).out.splitlines()
+    assert lines[0].startswith("house (id ") and " of 100 groups, which have " in lines[0]
+    shares = [float(line.split()[1]) for line in lines[2:]]
+    assert 1 <= len(shares) <= 3 and shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("copy", ["source units", "of 11"]), ("phrases", ["phrases of 2 words", "phrases of 3 words", "in all"]),
+        ("neural", ["layer", "P (32, 12)"]), ("screen", ["groups", "per step with --topn 100"]),
+    ],
+)  # fmt: skip
+def test_stats_of_a_selector(selectors, name, words):
+    out = run("stats", selectors, "--select", name).out
+    assert all(word in out for word in [*words, "on disk"]), out
+
+
+@pytest.mark.parametrize("name, file", [("phrases", "phrases"), ("neural", "selection"), ("screen", "screen")])
+def test_a_selector_that_was_not_made_is_refused(tiny_run, name, file):
+    for command in (["inspect", "Haus"], ["stats"]):
+        command, *word = command
+        result = run(command, tiny_run, *word, "--select", name, code=1)
+        assert f"{file}.npz does not exist" in result.err and f"--method {name}" in result.err
+
+
+def test_a_blank_text_is_refused(selectors):
+    for name in ("copy", "phrases", "neural", "screen"):
+        assert "blank" in run("inspect", selectors, " ", "--select", name, code=1).err

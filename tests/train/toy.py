@@ -5,12 +5,11 @@ import io
 import numpy as np
 
 from minnmt.model.directory import Model
-from minnmt.model.parameters import init_parameters
 from minnmt.text.parallel import Split, encode_pairs
 from minnmt.text.pipeline import learn_pipelines
 from minnmt.train.adam import Adam
 from minnmt.train.checkpoint import Progress, load_checkpoint
-from minnmt.train.run import Run
+from minnmt.train.run import Run, first_parameters
 from minnmt.train.settings import Settings
 from minnmt.train.status import Status
 from tests.conftest import toy_lines
@@ -24,8 +23,7 @@ def toy_run(directory, n_pairs=64, seed=5, **settings):
     settings = Settings(**{**SIZES, **settings})
     pipelines = learn_pipelines(split.src, split.trg)
     src, trg = encode_pairs(split, *pipelines)
-    sizes = len(pipelines[0].vocab), len(pipelines[1].vocab), settings.embedding, settings.hidden
-    params = init_parameters(*sizes, np.random.default_rng(settings.seed), settings.init)
+    params = first_parameters(settings, *pipelines, trg)
     model = Model(params, *pipelines, {})
     progress = Progress(learning_rate=settings.learning_rate)
     return Run(directory, settings, model, Adam.for_parameters(params), progress, src, trg, split, split)
