@@ -251,8 +251,8 @@ def half_made(directory):
 def first_parameters(settings, src_pipeline, trg_pipeline, trg):
     """The parameters that a run starts from, drawn from its seed; `trg` are its target sentences.
 
-    With "unigram" the softmax's bias begins with how often each word occurs. Otherwise the readout learns that first: it
-    becomes nearly the same for every word, and with a large vocabulary it may stay so, at the ends of its tanh, for
+    With "unigram" the softmax's bias begins with how often each word occurs. Otherwise the readout learns it first:
+    it becomes nearly the same for every word, and with a large vocabulary it may stay so, at the ends of its tanh, for
     good.
     """
     rng, style = np.random.default_rng(settings.seed), "glorot" if settings.init == "unigram" else settings.init

@@ -140,6 +140,13 @@ def test_sentences_have_their_own_clocks(rng):
     assert beams.live.logps.tolist() == [-2, -3, -1, -2, -2, -3]
 
 
+def test_a_step_of_all_rows_is_a_step():
+    words, logps = np.array([[5, 6]] * 3), np.array([[-1.0, -2.0]] * 3)
+    named, unnamed = (Beams([[2], [3], [4]], SearchSettings(beam=2)) for _ in range(2))
+    assert named.advance(words, logps, rows=np.arange(3)).tolist() == unnamed.advance(words, logps).tolist()
+    assert all(np.array_equal(a, b) for a, b in zip(named.live, unnamed.live))
+
+
 # best: the translations that were found
 
 
