@@ -37,9 +37,13 @@ def compared_bars(names, sides, ylabel, xlabel="", title=""):
 def profile_bars(profiles, xlabel):
     """profiles: {name: {stage: seconds}} -> a bar of milliseconds for each, divided into stages."""
     figure, (axis,) = new_figure(10, 1.6 + 0.6 * len(profiles))
+    drawn = {
+        stage: hatch for stage, hatch in HATCHES.items()
+        if stage == "other" or any(stage in seconds for seconds in profiles.values())
+    }  # fmt: skip
     for place, seconds in enumerate(profiles.values()):
-        rest, left = sum(s for stage, s in seconds.items() if stage not in HATCHES), 0.0
-        for stage, hatch in HATCHES.items():
+        rest, left = sum(s for stage, s in seconds.items() if stage not in drawn), 0.0
+        for stage, hatch in drawn.items():
             width = 1e3 * (rest if stage == "other" else seconds.get(stage, 0.0))
             look = dict(color=GREYS.get(stage, "white"), edgecolor="black", hatch=hatch)
             axis.barh(place, width, left=left, label=stage if place == 0 else None, **look)
@@ -47,7 +51,7 @@ def profile_bars(profiles, xlabel):
     axis.set_yticks(range(len(profiles)), list(profiles))
     axis.invert_yaxis()
     axis.set_xlabel(xlabel)
-    figure.legend(*axis.get_legend_handles_labels(), frameon=False, ncols=len(HATCHES), loc="outside upper center")
+    figure.legend(*axis.get_legend_handles_labels(), frameon=False, ncols=len(drawn), loc="outside upper center")
     return figure
 
 

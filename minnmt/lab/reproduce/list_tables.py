@@ -1,5 +1,6 @@
 """Tables 1 and 3: decoding with lists of 20 to 200 candidates, learned in three ways, against all words."""
 
+from ...align.inspect import number_of
 from ...search.packed import fastest_precision
 from ..tables import Table
 from ..timing import ratios, spread
@@ -41,7 +42,7 @@ def lists_exhibit(lab, section, title, models, pair):
     notes = (
         f"Speedup: time of full decoding / time with lists, one sentence at a time, products in {fastest_precision()}; "
         f"in batches: up to {BATCH} at a time; in float32: one at a time. {n_sentences} test sentences, beam 5, "
-        f"{lab.settings.threads} threads, medians of {lab.repeats} runs in turns, with quartiles. Scores are those of "
+        f"{number_of(lab.settings.threads, 'thread')}, medians of {lab.repeats} runs in turns, with quartiles. Scores are those of "
         "float32. Candidates: words in the list / source units, the mean over sentences.",
         AGAINST_FULL,
         PAPERS[pair].format(bpe=vocabulary(BPE, pair), words=vocabulary(WORDS)),
