@@ -42,8 +42,8 @@ def lists_exhibit(lab, section, title, models, pair):
     notes = (
         f"Speedup: time of full decoding / time with lists, one sentence at a time, products in {fastest_precision()}; "
         f"in batches: up to {BATCH} at a time; in float32: one at a time. {n_sentences} test sentences, beam 5, "
-        f"{number_of(lab.settings.threads, 'thread')}, medians of {lab.repeats} runs in turns, with quartiles. Scores are those of "
-        "float32. Candidates: words in the list / source units, the mean over sentences.",
+        f"{number_of(lab.settings.threads, 'thread')}, medians of {lab.repeats} runs in turns, with quartiles. Scores "
+        "are those of float32. Candidates: words in the list / source units, the mean over sentences.",
         AGAINST_FULL,
         PAPERS[pair].format(bpe=vocabulary(BPE, pair), words=vocabulary(WORDS)),
     )
