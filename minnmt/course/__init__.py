@@ -5,9 +5,10 @@ lessons' model and how long a lesson may take, figures draws. A notebook alone n
 (first_cell.py) finds or fetches this package.
 """
 
-from .checks import CheckFailed, check
+from .checks import CheckFailed, check, part
 from .lesson import FAST, RUNS, choose, lesson_model, lesson_settings, seeded, step_through
 
 __all__ = [
-    "CheckFailed", "FAST", "RUNS", "check", "choose", "lesson_model", "lesson_settings", "seeded", "step_through",
+    "CheckFailed", "FAST", "RUNS", "check", "choose", "lesson_model", "lesson_settings", "part", "seeded",
+    "step_through",
 ]  # fmt: skip

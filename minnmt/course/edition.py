@@ -16,9 +16,10 @@ from .notebooks import blanks_of, checks_of, code_cells, course_of, is_stub, loa
 WIDTH = 110  # characters; a longer line has its hint above it
 INTRODUCTION = """\
 **Student edition.** Replace every `...` and run the cell below it: `check` says whether it is right, and if not, where
-it differs. Later cells use your results: an error about `ellipsis` or `NoneType` means that a blank above is still
-empty. If you go back to an earlier cell, first choose *Run All Above Selected Cell*. Write in these cells, or in new
-ones: when your notebook is graded, all others are run as they were handed out."""
+it differs. Later cells use your results: an error about `ellipsis` or `NoneType`, or a name that is not defined, means
+that a blank above is still empty, or that its cell stopped with an error. If you go back to an earlier cell, first
+choose *Run All Above Selected Cell*. Write in these cells, or in new ones: when your notebook is graded, all others
+are run as they were handed out."""
 LINK_TO_SOLUTIONS = re.compile(r"\[[^\]]*\]\(solutions/[^)]*\)")
 
 

@@ -150,9 +150,9 @@ def shifted(y, e, same):
     """One step late or early, along some axis."""
     for axis in range(e.ndim):
         n = e.shape[axis]
-        if n < 3:
+        first, last = np.arange(n - 1), np.arange(1, n)
+        if n < 3 or same(np.take(e, last, axis), np.take(e, first, axis)):  # the same at every step
             continue
-        first, last = (np.take(np.arange(n), part) for part in (np.arange(n - 1), np.arange(1, n)))
         if same(np.take(y, last, axis), np.take(e, first, axis)):
             return f"yours is one step late along axis {axis}: entry t holds what belongs to t - 1"
         if same(np.take(y, first, axis), np.take(e, last, axis)):
@@ -177,7 +177,7 @@ def running_sums(y, e, same):
 def normalised(y, e, same):
     """The expected numbers sum to 1 along an axis: do yours, and along which?"""
     axes = [axis for axis in range(e.ndim) if e.shape[axis] > 1 and same(e.sum(axis), np.ones_like(e.sum(axis)))]
-    if not axes or (e < 0).any():
+    if not axes or (e < 0).any() or (e == np.round(e)).all():
         return ""
     axis = axes[-1]
     if same(y.sum(axis), np.ones_like(y.sum(axis))):
@@ -255,6 +255,6 @@ def nearly(y, e, same):
 
 
 SAME_SHAPE = (
-    slip, factor, offset, halves, transposed, shifted, backwards, running_sums, all_zero, normalised, by_rows, signs,
+    slip, transposed, running_sums, all_zero, normalised, factor, offset, halves, shifted, backwards, by_rows, signs,
     reordered, whole, nearly, cells, only_an_end,
 )  # fmt: skip

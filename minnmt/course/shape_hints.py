@@ -36,10 +36,14 @@ def wrong_sum(y, e, same):
     if y.ndim == e.ndim == 1:
         return "another length: a sum, mean or maximum along the wrong axis?"
     if y.ndim < e.ndim:
-        return f"yours has {e.ndim - y.ndim} axes too few: a sum or mean without axis=, or without keepdims=True?"
+        return f"yours has {axes(e.ndim - y.ndim)} too few: a sum or mean without axis=, or without keepdims=True?"
     if y.ndim > e.ndim:
-        return f"yours has {y.ndim - e.ndim} axes too many: a sum, mean or index is missing?"
+        return f"yours has {axes(y.ndim - e.ndim)} too many: a sum, mean or index is missing?"
     return ""
+
+
+def axes(n):
+    return "one axis" if n == 1 else f"{n} axes"
 
 
 def one_off(y, e, same):

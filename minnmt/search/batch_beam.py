@@ -110,6 +110,8 @@ class Beams:
 
         With `rows` (N), ascending, only these take it; they must be whole sentences. notes: arrays (N,...) to keep.
         """
+        if rows is not None and len(rows) == len(self.live.words):
+            rows = None  # all of them
         before = self.live if rows is None else Rows(*(array[rows] for array in self.live))
         free = self.settings.beam - self.ended.n
         parents, words, logps = _best_extensions(before.sentence, before.logps, best, more, free)

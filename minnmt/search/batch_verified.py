@@ -41,8 +41,9 @@ def verified_batch_search(sentences, engine, settings, lists, team=ALONE):
     truth, checker = Beams(sentences, settings), AllWords(engine, settings.beam, team)
     lists = list(lists)
     drafted, kept, misses, added = np.zeros((4, len(sentences)), int)
+    expected = np.array([len(src) + 1 for src in sentences])
     while len(truth.live.words):
-        draft = make_draft(steps, truth.copy(), draft_length(kept, misses, settings.beam))
+        draft = make_draft(steps, truth.copy(), draft_length(kept, misses, settings.beam, expected))
         best, more = checker.best_words(draft.o, draft.ending)
         before = truth.time.copy()
         steps.state = replay(truth, draft, best, more)

@@ -58,16 +58,19 @@ class Effort:
         return Effort(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
 
 
-def draft_length(kept, misses, beam):
-    """So many steps are drafted next, after `kept` steps of the sentence with so many misses.
+def draft_length(kept, misses, beam, expected):
+    """So many steps are drafted next, after `kept` steps of the sentence with so many misses, of `expected` in all.
 
     A check reads the output layer, which takes about as long as WORTH / 2 steps with what is multiplied for them, and a
     miss spoils half a draft: with `rate` misses per step, drafts of D steps cost WORTH / 2D + rate D / 2 steps more per
     step, which is least for D = sqrt(WORTH / rate). Before anything is known of a sentence, one miss in
-    FIRST_MISS / beam steps is expected.
+    FIRST_MISS / beam steps is expected. The steps that are left are divided into drafts of about this length; where one
+    is enough, it may be longer, for it ends with the sentence.
     """
     rate = (misses + 1.0) / (kept + FIRST_MISS / beam)
-    return np.ceil(np.sqrt(WORTH / rate)).astype(int)
+    best, left = np.sqrt(WORTH / rate), np.maximum(expected - kept, 1)
+    n_drafts = np.maximum(np.rint(left / best), 1)
+    return np.ceil(np.where(n_drafts == 1, 1.5 * best, left / n_drafts)).astype(int)
 
 
 def verified_search(src, params, settings, ids):
@@ -77,7 +80,8 @@ def verified_search(src, params, settings, ids):
     live, ended = [Beginning([], 0.0, s0, [])], []
     while could_win(live, ended, longest, settings):
         drafter = Drafter(memory, params, settings, longest, ids)
-        n_drafted = drafter.draft(live, ended, draft_length(effort.kept, effort.misses, settings.beam))
+        n_steps = draft_length(effort.kept, effort.misses, settings.beam, len(src) + 1)
+        n_drafted = drafter.draft(live, ended, n_steps)
         effort.drafted += n_drafted
         n_kept, live = replay(live, ended, drafter)
         effort.kept += n_kept

@@ -121,7 +121,10 @@ class Settings:
 
     embedding: int = whole(128, "Size of the word embeddings.", least=1, most=100_000)
     hidden: int = whole(192, "Size of the recurrent states.", least=1, most=100_000)
-    init: str = choice("unigram", "How the parameters start.", "unigram", "glorot", "dl4mt")
+    init: str = choice(
+        "unigram", "How the parameters start: glorot, scaled by their sizes; unigram, the same with the output bias at "
+        "the words' frequencies; dl4mt, all small.", "unigram", "glorot", "dl4mt",
+    )  # fmt: skip
     dropout: float = number(0.1, "Share of values dropped while training.", least=0, below=1)
 
     batch_size: int = whole(64, "Sentence pairs per update.", least=1)

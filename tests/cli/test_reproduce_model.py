@@ -230,3 +230,23 @@ def test_a_model_without_counts(runs, tmp_path):
         path.unlink()
     result = run_cli("reproduce", "deen-table", "--model", model, *MEASURING, "-o", tmp_path / "lab")
     assert result.code == 1 and "--align-from-epoch" in result.err
+
+
+def test_selectors_are_made_from_count_pairs(runs, tmp_path, monkeypatch):
+    from minnmt.lab.reproduce import lists_exhibit
+
+    made = {}
+
+    def watch(name, real):
+        def make(model, split, settings, status):
+            made[name] = len(split.src), settings.epoch_pairs
+            return real(model, split, settings, status)
+
+        monkeypatch.setattr(lists_exhibit, name, make)
+
+    for name in ("count_phrases", "train_selection", "make_screen"):
+        watch(name, getattr(lists_exhibit, name))
+    options = ["--model", runs / "bpe", "--count-pairs", 30, *MEASURING, "-o", tmp_path]
+    assert run_cli("reproduce", "lists-table", *options).code == 0
+    assert made == dict.fromkeys(("count_phrases", "train_selection", "make_screen"), (30, 0))
+    assert "the screen: 30 pairs of the text" in " ".join(record(tmp_path, "lists-table")["notes"])

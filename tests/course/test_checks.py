@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from minnmt.course import CheckFailed, check
+from minnmt.course import CheckFailed, check, part
 
 EYE = np.eye(2, 3)
 
@@ -58,7 +58,8 @@ def test_the_same_in_other_clothes_is_right(yours, expected):
     ({"a": 1, "b": 2}, {"a": 1}, ["'b' does not belong there"]), ((EYE, "x"), (EYE, "y"), ["[1]: 'x' instead of 'y'"]),
     ({1, 2}, {1, 3}, ["[3] missing, [2] too many"]), ("3", 3, ["a text instead of the number 3"]),
     (len, 3, ["a function instead of", "call it"]), ([1, 2], "ab", ["a list instead of a text"]),
-    (3, EYE, ["shape () instead of (2, 3)"]), ([[1], [2, 3]], [[1], [2, 4]], ["[1][1] is 3 instead of 4"]),
+    (3, EYE, ["shape () instead of (2, 3)", "2 axes too few"]), (EYE[0], EYE + 1, ["one axis too few"]),
+    (["a"], ["a", "b"], ["1 item instead of 2"]), ([[1], [2, 3]], [[1], [2, 4]], ["[1][1] is 3 instead of 4"]),
     (False, True, ["False instead of True"]), (1, None, ["instead of None"]),
 ], ids=str)  # fmt: skip
 def test_what_is_said_of_a_difference(yours, expected, said):
@@ -87,17 +88,34 @@ def test_a_usual_mistake_comes_before_a_general_one_and_may_be_impossible_to_com
         check("it", 0.3 * EYE, EYE, usual=usual)
 
 
-@pytest.mark.parametrize("yours, expected", [(False, True), (1, 0), (17, 4.5), (1.0, np.inf)])
+@pytest.mark.parametrize("yours, expected", [(False, True), (1, 0), (17, 4.5), (1.0, np.inf), ([1.1, 1, 1], [1, 1, 1])])
 def test_no_hint_is_better_than_a_wrong_one(yours, expected):
     with pytest.raises(CheckFailed) as failure:
         check("it", yours, expected)
-    assert "minus" not in str(failure.value) and "factor" not in str(failure.value)
+    assert not [word for word in ("minus", "factor", "one step") if word in str(failure.value)]
 
 
 @pytest.mark.parametrize("yours", [None, ..., (EYE, ...), [None, 1], {"a": ...}], ids=str)
 def test_what_is_not_yet_done_is_said_and_stops_nothing(yours, capsys):
     check("it", yours, EYE)
     assert "it: not yet done" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("result", [None, ...])
+def test_a_part_of_nothing_is_nothing(result, capsys):
+    check("it", part(result, 0, 2), EYE)
+    assert "it: not yet done" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("result, places", [((EYE, 1), [0]), (np.array([EYE, EYE]), [1]), ([[1, EYE]], [0, -1])])
+def test_a_part_of_a_result(result, places):
+    check("it", part(result, *places), EYE)
+
+
+@pytest.mark.parametrize("result", [(EYE,), 3, np.zeros((1, 2)), {"a": 1}], ids=str)
+def test_a_part_that_is_missing_is_a_mistake(result):
+    with pytest.raises(CheckFailed, match=r"it: not right yet\n  there is no \[1\] in (a |an |the )"):
+        check("it", part(result, 1), EYE)
 
 
 def test_a_grade_is_written_and_no_check_stops_the_next(tmp_path, monkeypatch, capsys):

@@ -75,6 +75,8 @@ MISTAKES = {  # what was done wrong: (yours, expected, further arguments, words 
         {"usual": {"u keeps the old state: u * h + (1 - u) * candidate": lambda: (1 - u) * h + u * cand}},
         ["u keeps the old state"]),
     "missing 1 - u": (1 - u, u, {}, ["1 minus the expected"]),
+    "tanh twice": (np.tanh(cand), cand, {}, ["one tanh too many"]),
+    "sigmoid twice": (sigmoid(gates), gates, {}, ["one sigmoid too many"]),
     "no tanh": (np.arctanh(cand), cand, {}, ["a tanh is missing"]),
     "no sigmoid": (x @ p.W + p.b + h @ p.U, gates, {}, ["a sigmoid is missing"]),
     "no bias": (x @ p.W, x @ p.W + p.b, {}, ["same vector", "bias"]),
@@ -88,6 +90,9 @@ MISTAKES = {  # what was done wrong: (yours, expected, further arguments, words 
         np.exp(logits) / np.exp(logits).sum(axis=0), p_words, {}, ["axis 0, the wrong axis"]),
     "softmax over everything": (np.exp(logits) / np.exp(logits).sum(), p_words, {}, ["over all numbers", "keepdims"]),
     "exp without the sum": (np.exp(logits), p_words, {}, ["does not sum to 1 along axis 1"]),
+    "exp without the sum, three weights": (np.array([1.0, 2, 5]), np.array([1, 2, 5]) / 8, {},
+        ["does not sum to 1 along axis 0", "divide by the sum"]),
+    "a running sum of weights": (np.cumsum(alpha, axis=0), alpha, {}, ["adds up along axis 0"]),
     "softmax without a mask": (np.exp(energies) / np.exp(energies).sum(axis=0), alpha,
         {"usual": {"padding has weight, too: multiply by the mask before the sum": lambda: (
             np.exp(energies) / np.exp(energies).sum(axis=0))}}, ["padding has weight"]),

@@ -17,7 +17,8 @@ QUICK = ("01_backpropagation",)  # the others are slow tests
 def test_numba_is_not_imported(path, tmp_path):
     (tmp_path / "numba.py").write_text("raise ImportError('Numba is imported in reading mode')\n")
     switches = {"MINNMT_KERNELS": "numpy", "MINNMT_FAST": "1", "MINNMT_GRADE": str(tmp_path / "checks")}
-    with Kernel(tmp_path, {**os.environ, **switches, "PYTHONPATH": str(tmp_path)}, limit=900) as kernel:
+    path_of_modules = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    with Kernel(tmp_path, {**os.environ, **switches, "PYTHONPATH": path_of_modules}, limit=900) as kernel:
         assert "Numba is imported" in kernel.run("import numba")
         problems = [kernel.run(cell.source) for cell in code_cells(read_notebook(path))]
         assert not list(filter(None, problems))

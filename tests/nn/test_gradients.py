@@ -440,3 +440,11 @@ def test_the_checker_notices_a_wrong_gradient():
     with pytest.raises(AssertionError, match="gradient of x"):
         check_gradients(lambda: (x**2).sum(), {"x": x}, {"x": 2 * x + 1e-4})
     assert relative_error(numerical_gradient(lambda: (x**2).sum(), x), 2 * x) < 1e-9
+
+
+def test_the_checker_says_what_is_right(capsys):
+    x = np.array([1.0, 2.0])
+    many = {f"x{i}": x for i in range(12)}
+    check_gradients(lambda: (x**2).sum(), {"x": x, "y": x}, {"x": 2 * x, "y": 2 * x})
+    check_gradients(lambda: (x**2).sum(), many, dict.fromkeys(many, 2 * x))
+    assert capsys.readouterr().out == "gradients of x, y: right\ngradients of 12 arrays: right\n"

@@ -117,9 +117,17 @@ def test_a_list_of_eos_alone_still_gives_full_search(rng):
 
 
 def test_drafts_grow_without_misses_and_shrink_with_them():
-    assert draft_length(0, 0, 1) == 11 > draft_length(0, 0, 5) == 5 > draft_length(0, 0, 12)
-    assert draft_length(40, 0, 5) > draft_length(8, 0, 5) > draft_length(8, 1, 5) > draft_length(8, 4, 5) >= 2
-    np.testing.assert_array_equal(draft_length(np.array([0, 40]), np.array([0, 0]), 1), [11, draft_length(40, 0, 1)])
+    long = 10_000
+    assert draft_length(0, 0, 1, long) == 11 > draft_length(0, 0, 5, long) == 5 > draft_length(0, 0, 12, long)
+    assert draft_length(40, 0, 5, long) > draft_length(8, 0, 5, long) > draft_length(8, 4, 5, long) >= 2
+    expected = [11, draft_length(40, 0, 1, long)]
+    np.testing.assert_array_equal(draft_length(np.array([0, 40]), np.array([0, 0]), 1, np.full(2, long)), expected)
+
+
+def test_drafts_divide_what_is_left_of_a_sentence():
+    assert draft_length(0, 0, 1, 26) == draft_length(13, 0, 1, 39) == 13  # 11 would leave a short one at the end
+    assert draft_length(13, 0, 1, 26) == 19  # to the end, which is expected sooner
+    assert draft_length(30, 0, 1, 3) == draft_length(30, 0, 1, 30)  # longer than expected
 
 
 def test_sentences_have_their_own_clocks(rng):

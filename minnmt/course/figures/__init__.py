@@ -54,25 +54,25 @@ def candidate_bars(words, probs, title=""):
 def beam_tree(nodes, title=""):
     """nodes: [(name, parent's name or None, word, score, state)], parents first; state: "kept", "cut" or "ended".
 
-    Time runs to the right. Kept hypotheses have a solid frame, ended ones a filled box, cut ones grey letters.
+    Time runs to the right. Kept hypotheses have a solid frame, ended ones a filled box, cut ones a dotted frame.
     """
     depth, height = tree_places(nodes)
     n_steps, n_leaves = max(depth.values()) + 1, max(height.values()) + 1
-    figure, (axis,) = new_figure(1.5 * n_steps + 0.6, 0.58 * n_leaves + 0.8)
+    figure, (axis,) = new_figure(1.5 * n_steps + 0.6, 0.58 * n_leaves + 1.1)
     looks = {
         "kept": dict(color="black", bbox=dict(boxstyle="round", facecolor="white", edgecolor="black")),
-        "cut": dict(color="0.45", bbox=dict(boxstyle="round", facecolor="white", edgecolor="0.8", linestyle=":")),
+        "cut": dict(color="0.3", bbox=dict(boxstyle="round", facecolor="white", edgecolor="0.3", linestyle=":")),
         "ended": dict(color="black", bbox=dict(boxstyle="round", facecolor="0.75", edgecolor="black", linewidth=2.5)),
     }
     for name, parent, word, score, state in nodes:
         x, y = depth[name], height[name]
         if parent is not None:
-            grey = "0.75" if state == "cut" else "black"
-            axis.plot([depth[parent], x], [height[parent], y], color=grey, linewidth=0.8, zorder=0)
+            style = dict(color="0.3", linestyle=":") if state == "cut" else dict(color="black")
+            axis.plot([depth[parent], x], [height[parent], y], linewidth=1, zorder=0, **style)
         text = shown(word) if score is None else f"{shown(word)}\n{score:.2f}"
         axis.text(x, y, text, ha="center", va="center", fontsize=12, **looks[state])
     axis.set_xlim(-0.5, n_steps - 0.5)
-    axis.set_ylim(n_leaves - 0.5, -0.5)
+    axis.set_ylim(n_leaves - 0.3, -0.7)  # so that the boxes at the edges are whole
     axis.set_axis_off()
     axis.set_title(title)
     return figure

@@ -75,12 +75,10 @@ class CountSources:
         chosen = np.sort(np.random.default_rng(1).permutation(len(split.src))[:n_pairs])
         return Split([split.src[i] for i in chosen], [split.trg[i] for i in chosen], name=split.name)
 
-    def count_notes(self, name):
-        """For readers, if an epoch is not the whole text."""
-        settings = self.variant(name)
-        n_pairs = self.count_pairs or settings.epoch_pairs
-        notes = (f"One more epoch, and the pass for the thresholds: {n_pairs:,} pairs of the text.",) if n_pairs else ()
-        return self.epoch_notes(name) + notes
+    def count_notes(self, name, what="One more epoch, and the pass for the thresholds"):
+        """For readers, if an epoch is not the whole text; `what` was counted on a part."""
+        n_pairs = self.count_pairs or self.variant(name).epoch_pairs
+        return self.epoch_notes(name) + ((f"{what}: {n_pairs:,} pairs of the text.",) if n_pairs else ())
 
     def epoch_notes(self, name):
         n_pairs = self.variant(name).epoch_pairs

@@ -51,7 +51,8 @@ HEADINGS = (
 
 def lists_table(lab, name="bpe"):
     """-> Table."""
-    table = Table("lists-table", "Lists of the same length, by what chose their words", HEADINGS, NOTES)
+    notes = NOTES + lab.count_notes(name, "Phrases, the neural selector and the screen")
+    table = Table("lists-table", "Lists of the same length, by what chose their words", HEADINGS, notes)
     size = mean_size(lab, name, candidates_of(lab, name, "scratch")(TOPN))
     for origin, text in ORIGINS.items():
         found = lab.once(f"{name}: {origin} lists of {size:.0f} words", audited, lab, name, origin, size)
@@ -173,12 +174,12 @@ def with_phrases(phrases, counts, n):
 
 
 def phrase_counts(lab, name):
-    """Of the model's training text; counted once."""
+    """Of the model's training text, or a part of it; counted once."""
     model, path = lab.model(name), lab.own_directory(name) / PHRASES_FILE
     if not path.exists():
         lab.status.line(f"counting: phrases, for the model {name}")
         make_directory(lab.own_directory(name))
-        count_phrases(model, lab.split(name, "train"), lab.variant(name), lab.status).save(path)
+        count_phrases(model, lab.part_to_count(name), counting_settings(lab, name), lab.status).save(path)
     return PhraseCounts.load(path, len(model.src.vocab), len(model.trg.vocab))
 
 
@@ -188,7 +189,7 @@ def selection_layer(lab, name):
     if not path.exists():
         lab.status.line(f"training the neural selector of the model {name}")
         make_directory(lab.own_directory(name))
-        layer, losses = train_selection(model, lab.split(name, "train"), lab.variant(name), lab.status)
+        layer, losses = train_selection(model, lab.part_to_count(name), counting_settings(lab, name), lab.status)
         save_selection(path, layer, {"method": "neural", "losses": losses})
     return load_selection(path, model.params)
 
@@ -199,6 +200,11 @@ def screen_of(lab, name):
     if not path.exists():
         lab.status.line(f"grouping the readouts of the model {name}")
         make_directory(lab.own_directory(name))
-        screen = make_screen(model, lab.split(name, "train"), lab.variant(name), lab.status)
+        screen = make_screen(model, lab.part_to_count(name), counting_settings(lab, name), lab.status)
         screen.save(path, {"method": "screen"})
     return load_screen(path, TOPN, model.params)
+
+
+def counting_settings(lab, name):
+    """Those of the model; an epoch is all that it is given."""
+    return replace(lab.variant(name), epoch_pairs=0)
