@@ -105,7 +105,7 @@ def turn(a, begin, end, rows):
             width = min(SQUARE, end - m)
             for k in range(height):
                 r = first + 2 * k
-                if width == SQUARE and r + 1 < R:  # so many that the compiler knows their number
+                if width == SQUARE and r + 1 < R:  # a whole row of the square: the compiler knows how long
                     for j in range(SQUARE):
                         square[k, j] = pair(a[r, m + j], a[r + 1, m + j], rounded)
                 else:
