@@ -86,19 +86,18 @@ class Lab(CountSources):
     # What was measured
 
     def describe(self):
-        """All that decides the numbers, for JSON."""
-        texts = [value for name, value in asdict(self.settings).items() if name.endswith(("src", "trg")) and value]
-        setup = {
-            "settings": asdict(self.settings), "max_minutes": self.max_minutes, "minnmt": __version__,
-            "crc32": checksums(texts),
-        }  # fmt: skip
-        if self.given:
-            setup["given"] = {
-                name: [*checksums([model.directory / "model.npz"]), self.counted_epochs(name), asdict(model.settings)]
-                for name, model in self.given.items()
-            }
-            setup["max_minutes"] = None  # of the models that are trained beside them, which may go on
-        return setup | ({"count_pairs": self.count_pairs} if self.count_pairs else {})
+        """All that decides the numbers, for JSON: of the models given, or of those that are trained here."""
+        count_pairs = {"count_pairs": self.count_pairs} if self.count_pairs else {}
+        if self.given:  # models that are trained beside them, --max-minutes long, may go on
+            given = {name: self.describe_given(name) for name in self.given}
+            return {"minnmt": __version__, **count_pairs, "given": given}
+        setup = {"settings": asdict(self.settings), "max_minutes": self.max_minutes, "minnmt": __version__}
+        return setup | {"crc32": checksums(texts_of(self.settings)), **count_pairs}
+
+    def describe_given(self, name):
+        directory, settings = self.given[name]
+        files = [directory / "model.npz", *texts_of(settings)]
+        return {"crc32": checksums(files), "epochs": self.counted_epochs(name), "settings": asdict(settings)}
 
     def load(self):
         """The machines that measured, and the measurements so far; those of another setup are refused."""
@@ -107,17 +106,17 @@ class Lab(CountSources):
         try:
             kept = json.loads(read_text(self.path))
             setup, machines, found = kept["setup"], kept["machines"], kept["found"]
-            settings = setup["settings"]
-        except (ValueError, KeyError, TypeError):
+            theirs = parts(setup)
+            changed = [name for name, value in parts(self.setup).items() if theirs.get(name, value) != value]
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise UserError(f"{self.path} is damaged, or of another version: remove it to measure again") from None
-        if setup != self.setup:
-            changed = [name for name, value in self.setup["settings"].items() if settings.get(name) != value]
-            changed += [name for name, value in self.setup.items() if name != "settings" and setup.get(name) != value]
-            changed = ", ".join(changed) or "another version"
-            changed = changed.replace("crc32", "the texts themselves").replace("given", "the models given")
+        if changed:
             raise UsageError(
-                f"{self.directory} holds experiments with other settings ({changed}): choose another directory with -o"
+                f"{self.directory} holds experiments with other settings ({', '.join(changed)}): choose another "
+                "directory with -o"
             )
+        if self.given:
+            self.setup["given"] = setup["given"] | self.setup["given"]  # models may come one after the other
         return machines, found
 
     def save(self):
@@ -230,6 +229,20 @@ class Lab(CountSources):
             make_directory(path.parent)
             write_lines(path, [f"{src}\t{trg}" for src, trg in found.items()])
         return Replacer(self.model(name), dictionary=dict(line.split("\t") for line in read_lines(path)))
+
+
+def parts(setup):
+    """A setup's parts, by the names that a message gives them."""
+    return {
+        **setup.get("settings", {}), "--model": "given" in setup, "the texts themselves": setup.get("crc32"),
+        **{name: setup.get(name) for name in ("minnmt", "count_pairs", "max_minutes")},
+        **{f"the model {name}": model for name, model in setup.get("given", {}).items()},
+    }  # fmt: skip
+
+
+def texts_of(settings):
+    """The paths of its training, dev and test text."""
+    return [value for name, value in asdict(settings).items() if name.endswith(("src", "trg")) and value]
 
 
 def checksums(paths):
