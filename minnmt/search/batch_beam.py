@@ -159,23 +159,22 @@ def batch_beam_search(sentences, engine, settings, lists=None, team=ALONE):
     return hypotheses(search(steps, sentences, settings), sentences)
 
 
-def search(steps, sentences, settings, keep_readouts=False):
+def search(steps, sentences, settings):
     """FastSteps of the sentences -> Beams that are over."""
     beams, parents = Beams(sentences, settings), np.arange(len(sentences))
     with steps.helped():
         while len(parents):
             best, more, alpha = steps.step(beams.live.sentence, parents, beams.live.words, beams.ending())
-            notes = (alpha,) if settings.keep_attention else ()
-            parents = beams.advance(best, more, (*notes, steps.o) if keep_readouts else notes)
+            parents = beams.advance(best, more, (alpha,) if settings.keep_attention else ())
     return beams
 
 
-def hypotheses(beams, sentences):
-    """Beams that are over -> B lists of Hypothesis, best first."""
-    found = []
-    for src, best in zip(sentences, beams.best(beams.settings.n_best)):
+def hypotheses(beams, sentences, best=None):
+    """Beams that are over -> B lists of Hypothesis, best first; `best`: another ranking than that of Beams.best."""
+    found, n_best = [], beams.settings.n_best
+    for src, ended in zip(sentences, best or beams.best(n_best)):
         found.append([])
-        for score, logp, node in best:
+        for score, logp, node in ended[:n_best]:
             path, history = beams.history.path(node), beams.history
             ids = [history.words[n] for n in path[:-1]]
             alpha = [history.notes[n][0][: len(src) + 1] for n in path] if beams.settings.keep_attention else None

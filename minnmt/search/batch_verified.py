@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .batch_beam import Beams, hypotheses, search
+from ..text.vocab import EOS
+from .batch_beam import Beams, Rows, hypotheses
 from .checking import AllWords
 from .desks import ALONE
 from .fast import FastSteps
@@ -114,43 +115,84 @@ def add_words(lists, live):
 
 def checked_batch_search(sentences, engine, settings, lists, team=ALONE):
     """With lists, until the best translations lack no word -> B lists of Hypothesis, scores of all words; B Efforts."""
-    found, lists, efforts = [None] * len(sentences), list(lists), [Effort(1) for _ in sentences]
     steps, checker = FastSteps(engine, sentences, lists, settings.beam, team), AllWords(engine, settings.beam, team)
-    left = np.arange(len(sentences))
-    while len(left):
-        own = [sentences[b] for b in left]
-        beams = search(steps, own, settings, keep_readouts=True)
-        better = check_ended(beams, checker)
-        for b, each, words in zip(left, hypotheses(beams, own), better):
-            missing = np.setdiff1d(words, lists[b])
-            found[b], lists[b] = each, np.union1d(lists[b], missing).astype(np.int64)
-            efforts[b].add_search(len(each[0].ids) + 1 if each else 0, len(missing))
-        again = np.flatnonzero([efforts[b].kept == 0 and len(found[b]) > 0 for b in left])
-        left = left[again]
-        if len(left):
-            steps.begin_again(again, [lists[b] for b in left])
-    return found, efforts
+    beams, trail, judged = Beams(sentences, settings), [], {}
+    lists, efforts = list(lists), [Effort(1) for _ in sentences]
+    while len(beams.live.words):
+        searched, began = np.unique(beams.live.sentence), beams.time.copy()
+        search_on(steps, beams, trail)
+        (best, missed), back = check_ended(beams, checker, judged), {}
+        for b in searched.tolist():
+            times, words = missed[b]
+            missing = ~np.isin(words, lists[b])
+            if missing.any():
+                back[b] = times[missing].min()
+            n_words = len(lists[b])
+            lists[b] = np.union1d(lists[b], words[missing])
+            efforts[b].add_search(beams.time[b] - began[b], beams.time[b], len(lists[b]) - n_words)
+        if back:
+            steps.choose_words([lists[b] if b in back else np.array([EOS]) for b in range(len(lists))])
+            steps.go_on_from(go_back(beams, trail, back))
+    return hypotheses(beams, sentences, best), efforts
 
 
-def check_ended(beams, checker):
-    """Beams that are over, with readouts: gives what has ended its score with all words.
+class Moment(NamedTuple):
+    """Where a search was before a step; the arrays are those of Beams."""
 
-    -> for each sentence the words that might have been chosen in its best translations.
+    live: Rows
+    s: np.ndarray  # (N,H) the states of the live hypotheses
+    time: np.ndarray
+    n_ended: np.ndarray
+    scores: np.ndarray
+
+
+def search_on(steps, beams, trail):
+    """Search from where the beams are until they are over; adds a Moment for every step, and keeps readouts."""
+    parents, ended = np.arange(len(beams.live.words)), beams.ended
+    with steps.helped():
+        while len(parents):
+            now = beams.live, steps.state.s[parents], beams.time.copy(), ended.n.copy(), ended.scores.copy()
+            trail.append(Moment(*now))
+            best, more, alpha = steps.step(beams.live.sentence, parents, beams.live.words, beams.ending())
+            notes = (alpha,) if beams.settings.keep_attention else ()
+            parents = beams.advance(best, more, (*notes, steps.o))
+
+
+def go_back(beams, trail, times):
+    """Beams that are over; times {sentence: step} -> the states (N,H) of what is live there. Moves the beams."""
+    parts = []
+    for b, t in sorted(times.items()):
+        then = next(m for m in reversed(trail) if m.time[b] == t and b in m.live.sentence)
+        rows = then.live.sentence == b
+        parts.append((*(array[rows] for array in then.live), then.s[rows]))
+        beams.time[b], beams.ended.n[b], beams.ended.scores[b] = t, then.n_ended[b], then.scores[b]
+    beams.ended.found = [row for row in beams.ended.found if row[2] <= times.get(row[0], row[2])]
+    *live, s = (np.concatenate(arrays) for arrays in zip(*parts))
+    beams.live = Rows(*live)
+    return s
+
+
+def check_ended(beams, checker, judged):
+    """Beams that are over, with readouts -> for each sentence its best translations, by their scores with all words.
+
+    [(score, logp, node)], best first, as Beams.best gives them; and the steps (M) at which another word might have been
+    chosen in these, and the words (M). judged: {node: what was found of it before}.
     """
-    history, ended, settings = beams.history, beams.ended, beams.settings
-    paths = [history.path(node) for *_, node, _ in ended.found]
-    nodes = np.unique([node for path in paths for node in path]).astype(int)
-    if not len(nodes):
-        return [[] for _ in beams.longest]
-    o, chosen = np.array([history.notes[n][-1] for n in nodes]), np.array(history.words)[nodes]
-    logps, better = checker.judge(o, chosen, least_share(settings))
-    logp_of, better_of = dict(zip(nodes.tolist(), logps.tolist())), dict(zip(nodes.tolist(), better))
-    for i, (path, (b, _, length, node, _)) in enumerate(zip(paths, ended.found)):
-        logp = sum(logp_of[n] for n in path)
-        ended.found[i] = (b, -settings.score(logp, length), length, node, logp)
-    missed = []
-    for longest, best in zip(beams.longest, beams.best(n_checked(settings))):
+    history, settings = beams.history, beams.settings
+    best = beams.best(n_checked(settings))
+    paths = {node: history.path(node) for each in best for *_, node in each}
+    nodes = sorted({node for path in paths.values() for node in path if node not in judged})
+    if nodes:
+        o, chosen = np.array([history.notes[n][-1] for n in nodes]), np.array(history.words)[nodes]
+        logps, better = checker.judge(o, chosen, least_share(settings))
+        judged |= zip(nodes, zip(logps.tolist(), better))
+    logps = {node: sum(judged[n][0] for n in path) for node, path in paths.items()}
+    ranked, missed = [], []
+    for longest, each in zip(beams.longest, best):
+        scored = [(settings.score(logps[node], len(paths[node])), logps[node], node) for *_, node in each]
+        ranked.append(sorted(scored, key=lambda found: -found[0]))
         # the last step of the longest translation is no choice
-        words = [better_of[n] for *_, node in best for n in history.path(node)[:longest]]
-        missed.append(np.concatenate([np.zeros(0, np.int64), *words]))
-    return missed
+        words = [(t, judged[n][1]) for *_, node in each for t, n in enumerate(paths[node][:longest])]
+        times = np.repeat([t for t, _ in words], [len(ids) for _, ids in words]).astype(int)
+        missed.append((times, np.concatenate([np.zeros(0, np.int64), *(ids for _, ids in words)])))
+    return ranked, missed

@@ -119,8 +119,8 @@ class FastSteps:
             self.team = ALONE
         memory, lengths, s0 = self.encode(sentences, engine.src_words)
         self.source = Source(memory, lengths, self.p.v)
-        self.start = self.state = State(s0, product(s0, self.p.step.state))
         self.n = beam
+        self.go_on_from(s0)
         self.choose_words(lists)
 
     def choose_words(self, lists):
@@ -132,15 +132,12 @@ class FastSteps:
             self.ids, self.output = np.zeros((B, max(map(len, lists))), np.int64), self.p.softmax.listed(lists)
             for b, words in enumerate(lists):
                 self.ids[b, : len(words)] = words
-        given = self.start, self.source, self.p.step, self.output, self.team.n_threads
+        given = self.state, self.source, self.p.step, self.output, self.team.n_threads
         self.desk = step_desk(self.n * B, self.n, *given)
 
-    def begin_again(self, kept, lists):
-        """From the first word on with the sentences `kept` alone, and with other lists."""
-        memory, lengths, v = self.source
-        self.source = Source(memory[kept], lengths[kept], v)
-        self.start = self.state = State(*(array[kept] for array in self.start))
-        self.choose_words(lists)
+    def go_on_from(self, s):
+        """The next step continues these states (N,H), a row each."""
+        self.state = State(s, product(s, self.p.step.state))
 
     def encode(self, sentences, src_words):
         """B lists of source ids -> what attention looks at (B,S,C+3H+E), lengths (B), s_0 (B,H)."""

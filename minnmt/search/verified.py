@@ -7,10 +7,10 @@ are known wherever the draft has been, and the search is replayed with them, unt
 drafted. From there it drafts again, with the word that was missing in the list. No draft is lost altogether: its
 first step is always where the true search is.
 
-`checked_search` is cheaper and promises less. It searches with the list, and ranks the translations that have ended by
-their scores with all words. If at some step of the three best a word outside the list was nearly as probable as the
-word chosen (0.3 times), such words join the list, and it searches again. Without a beam that is full search; with one
-it is not, for what left the beam on the way is not looked at.
+`checked_search` is cheaper and promises less. It searches with the list, and ranks the three best translations by their
+scores with all words. If at some step of these a word outside the list was nearly as probable as the word chosen (0.3
+times), such words join the list, and it searches again from the first such step on. Without a beam that is full search;
+with one it is not, for what left the beam on the way is not looked at.
 
 Left out: batches and speed (batch_verified.py). Notebook 11 drafts by hand.
 """
@@ -23,7 +23,7 @@ from ..model.network import encode, next_readout
 from ..nn.list_softmax import gather_lists, list_log_softmax
 from ..nn.softmax import log_softmax
 from ..text.batches import pad
-from .beam import Beginning, allowed, best_extensions, best_places, could_win, ended_hypotheses, finished, last_word
+from .beam import Beginning, allowed, best_extensions, best_places, could_win, extend, finished, last_word
 
 WORTH, FIRST_MISS, LAST = 3.0, 40.0, 1.5  # see draft_length
 RIVALS, LEAST_SHARE = 3, 0.3  # of checked_search: translations that are checked, words that are missed
@@ -45,14 +45,14 @@ class Effort:
     def redone(self):
         return self.drafted - self.kept
 
-    def add_search(self, n_steps, n_missing):
-        """A whole search of so many steps, after which so many words were missing; 0: it stays."""
-        self.drafted += n_steps
+    def add_search(self, n_steps, n_all, n_missing):
+        """A search to the end in n_steps, n_all from the start on; so many words were missing, 0: it stays."""
+        self.drafted += int(n_steps)
         self.added += n_missing
         if n_missing:
             self.misses, self.touched = self.misses + 1, 1
         else:
-            self.kept = n_steps
+            self.kept = int(n_all)
 
     def __add__(self, other):
         return Effort(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
@@ -146,23 +146,36 @@ def checked_search(src, params, settings, ids):
 
     Scores are those of all words.
     """
-    effort = Effort(sentences=1)
+    effort, longest, first = Effort(sentences=1), settings.longest(src), 0
+    s0, memory, _ = encode(*pad([src]), params)
+    steps = [([Beginning([], 0.0, s0, [])], [])]  # what was live and what had ended before each step
     while True:
-        ended = ended_hypotheses(src, params, settings, ids)
+        words = gather_lists([ids], params.softmax)
+        del steps[first + 1 :]
+        live, ended = steps[first]
+        while could_win(live, ended, longest, settings):
+            best = extend(live, memory, params, words, longest, settings.beam - len(ended))
+            ended = ended + [h for h in best if h.ended]
+            live = [h for h in best if not h.ended]
+            steps.append((live, ended))
+        ended = sorted(ended, key=lambda h: -settings.score(h.logp, len(h.ids)))[: n_checked(settings)]
         checked = sorted((check(src, h, params, settings) for h in ended), key=lambda found: -found[0].score)
-        better = [np.zeros(0, int), *(words for _, words in checked[: n_checked(settings)])]
-        missing = np.setdiff1d(np.concatenate(better), ids)
-        found = [h for h, _ in checked[: settings.n_best]]
-        effort.add_search(len(found[0].ids) + 1 if found else 0, len(missing))
-        if not len(missing):
-            return found, effort
-        ids = np.union1d(ids, missing)
+        missing = {}  # by step
+        for _, better in checked:
+            for t, chosen in enumerate(better):
+                missing.setdefault(t, set()).update(np.setdiff1d(chosen, ids).tolist())
+        n_steps, first = len(steps) - 1 - first, min((t for t in missing if missing[t]), default=0)
+        new = sorted(set().union(*missing.values()))
+        effort.add_search(n_steps, len(steps) - 1, len(new))
+        if not new:
+            return [h for h, _ in checked[: settings.n_best]], effort
+        ids = np.union1d(ids, new).astype(int)
 
 
 def check(src, h, params, settings):
-    """A translation that has ended -> the same with its score from all words; words that might have been chosen."""
+    """A translation that has ended -> the same with its score from all words; at each step, other words for it."""
     s, memory, _ = encode(*pad([src]), params)
-    logp, better = 0.0, [np.zeros(0, int)]
+    logp, better = 0.0, []
     for t, word in enumerate(h.ids):
         before = Beginning(h.ids[:t], logp, s, [])
         s, o, _ = next_readout(last_word(before, params), s, memory, params)
@@ -170,7 +183,7 @@ def check(src, h, params, settings):
         best = best_places(logps, MOST_BETTER)
         better.append(best[logps[best] > logps[word] + np.log(least_share(settings))])
         logp += float(logps[word])
-    return finished(Beginning(h.ids, logp, s, h.alphas), settings), np.concatenate(better)
+    return finished(Beginning(h.ids, logp, s, h.alphas), settings), better
 
 
 def n_checked(settings):

@@ -158,6 +158,19 @@ def test_without_a_beam_checked_search_is_full_search(rng):
         assert effort.drafted >= effort.kept == len(found[0].ids) + 1
 
 
+def test_checked_search_goes_back_to_the_first_miss_only(rng):
+    """Without a beam: a word is missing that the translation needs at its second step or later."""
+    params, settings = sharp(rng, np.float64), SearchSettings(beam=1, max_length=12)
+    params.softmax.b[EOS] = -1e6
+    for src in draw_sentences(rng, 5, 8, 9):
+        ids = beam_search(src, params, settings)[0].ids
+        first = {word: ids.index(word) for word in ids if ids.index(word)}
+        for word, t in first.items():
+            found, effort = checked_search(src, params, settings, np.setdiff1d(np.arange(V), [word]))
+            assert found[0].ids == ids
+            assert effort == Effort(1, drafted=13 + 13 - t, kept=13, misses=1, added=1, touched=1)
+
+
 def test_scores_of_checked_search_are_those_of_all_words(rng):
     params, sentences = sharp(rng, np.float64), draw_sentences(rng, 3, 6)
     settings = SearchSettings(beam=3, n_best=3, max_length=6)
