@@ -25,13 +25,13 @@ def bleu(hypotheses, references):
     return sacrebleu.corpus_bleu(hypotheses, [references]).score
 
 
-def all_scores(hypotheses, references):
-    """Raw lines of both, equally many -> a Score for each of METRICS."""
+def all_scores(hypotheses, references, keys=tuple(METRICS)):
+    """Raw lines of both, equally many -> a Score for each of METRICS, or for some."""
     from sacrebleu import metrics
 
     scores = []
-    for key, name in METRICS.items():
-        metric = getattr(metrics, name)()
+    for key in keys:
+        metric = getattr(metrics, METRICS[key])()
         result = metric.corpus_score(hypotheses, [references])
         scores.append(Score(result.name, result.score, str(metric.get_signature()), key))
     return scores

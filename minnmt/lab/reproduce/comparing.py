@@ -1,9 +1,10 @@
 """Translations with lists beside those with all words, each made once: what most exhibits are made of."""
 
-from ...report.scores import Difference, bleu_difference
+from ...report.scores import METRICS, Difference, bleu_difference
 from .measure import quality
 from .paper import TOPN
 
+BLEU_ALONE = ("bleu",)  # of the lists of one epoch, for a figure: TER takes longer than decoding
 AGAINST_FULL = "Against full: how lists change BLEU, with the 95 % interval of a paired bootstrap."
 
 
@@ -17,7 +18,8 @@ def translated(lab, name, source=None, topn=TOPN, which="test", replacer=None):
 
     def measure():
         split, selector = lab.split(name, which), lab.selector(name, source, topn) if source else None
-        found = quality(lab.model(name), split, selector, lab.settings.threads, replacer)
+        metrics = BLEU_ALONE if source and source.startswith("epoch") else tuple(METRICS)
+        found = quality(lab.model(name), split, selector, lab.settings.threads, replacer, metrics)
         lines = lab.keep_translations(label, found.pop("lines"))
         if source:
             found["against_full"] = bleu_difference(lines, lab.translations(full), split.trg)

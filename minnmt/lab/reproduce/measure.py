@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from ...report.scores import all_scores
+from ...report.scores import METRICS, all_scores
 from ...search.beam import SearchSettings
 from ...search.fast import FastEngine
 from ...search.translate import Translator
@@ -20,7 +20,7 @@ BATCH = 16  # sentences, where speed in batches is measured
 UPDATES = 5  # a repeat
 
 
-def quality(model, split, selector, n_threads, replacer=None):
+def quality(model, split, selector, n_threads, replacer=None, metrics=tuple(METRICS)):
     """Translate the split -> {"bleu", "ter", "chrf", "signatures", "list", "candidates", "lines"}.
 
     "list" and "candidates", words per sentence and words per source unit, are None without a selector; "lines" are the
@@ -30,7 +30,7 @@ def quality(model, split, selector, n_threads, replacer=None):
     more = {"selector": selector, "replacer": replacer, "precision": "float32"}  # the same on every processor
     found = Translator(model, settings, n_threads=n_threads, **more).translate(split.src)
     lines = [t.best for t in found]
-    scores = all_scores(lines, split.trg)
+    scores = all_scores(lines, split.trg, metrics)
     result = {s.key: s.value for s in scores}
     result |= {"signatures": {s.key: s.signature for s in scores}, "lines": lines}
     real = [t for t in found if t.src_units]
