@@ -114,7 +114,7 @@ def add_words(lists, live):
 
 
 def checked_batch_search(sentences, engine, settings, lists, team=ALONE):
-    """With lists, until the best translations lack no word -> B lists of Hypothesis, scores of all words; B Efforts."""
+    """With lists that grow until no word is missing -> B lists of Hypothesis, scores of all words; B Efforts."""
     steps, checker = FastSteps(engine, sentences, lists, settings.beam, team), AllWords(engine, settings.beam, team)
     beams, trail, judged = Beams(sentences, settings), [], {}
     lists, efforts = list(lists), [Effort(1) for _ in sentences]
@@ -162,7 +162,7 @@ def go_back(beams, trail, times):
     """Beams that are over; times {sentence: step} -> the states (N,H) of what is live there. Moves the beams."""
     parts = []
     for b, t in sorted(times.items()):
-        then = next(m for m in reversed(trail) if m.time[b] == t and b in m.live.sentence)
+        then = next(moment for moment in reversed(trail) if moment.time[b] == t)  # the last time it was there
         rows = then.live.sentence == b
         parts.append((*(array[rows] for array in then.live), then.s[rows]))
         beams.time[b], beams.ended.n[b], beams.ended.scores[b] = t, then.n_ended[b], then.scores[b]
@@ -173,17 +173,18 @@ def go_back(beams, trail, times):
 
 
 def check_ended(beams, checker, judged):
-    """Beams that are over, with readouts -> for each sentence its best translations, by their scores with all words.
+    """Beams that are over, with readouts -> what all words say of the best translations: ranked, missed.
 
-    [(score, logp, node)], best first, as Beams.best gives them; and the steps (M) at which another word might have been
-    chosen in these, and the words (M). judged: {node: what was found of it before}.
+    ranked: of each sentence [(score, logp, node)], best first, as Beams.best gives them. missed: of each sentence the
+    steps (M) at which another word might have been chosen in these, and the words (M). judged: {node: what was found of
+    it before}.
     """
     history, settings = beams.history, beams.settings
     best = beams.best(n_checked(settings))
     paths = {node: history.path(node) for each in best for *_, node in each}
     nodes = sorted({node for path in paths.values() for node in path if node not in judged})
     if nodes:
-        o, chosen = np.array([history.notes[n][-1] for n in nodes]), np.array(history.words)[nodes]
+        o, chosen = np.array([history.notes[n][-1] for n in nodes]), np.array([history.words[n] for n in nodes])
         logps, better = checker.judge(o, chosen, least_share(settings))
         judged |= zip(nodes, zip(logps.tolist(), better))
     logps = {node: sum(judged[n][0] for n in path) for node, path in paths.items()}

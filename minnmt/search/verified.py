@@ -9,8 +9,9 @@ first step is always where the true search is.
 
 `checked_search` is cheaper and promises less. It searches with the list, and ranks the three best translations by their
 scores with all words. If at some step of these a word outside the list was nearly as probable as the word chosen (0.3
-times), such words join the list, and it searches again from the first such step on. Without a beam that is full search;
-with one it is not, for what left the beam on the way is not looked at.
+times), such words join the list, and it searches again from the first such step on; what was before stays as the
+shorter list had it. Without a beam that is full search. With one it is not: what left the beam on the way is not looked
+at.
 
 Left out: batches and speed (batch_verified.py). Notebook 11 drafts by hand.
 """
@@ -46,7 +47,7 @@ class Effort:
         return self.drafted - self.kept
 
     def add_search(self, n_steps, n_all, n_missing):
-        """A search to the end in n_steps, n_all from the start on; so many words were missing, 0: it stays."""
+        """A search to the end in n_steps, n_all from the start on; if no word was missing, it stands."""
         self.drafted += int(n_steps)
         self.added += n_missing
         if n_missing:

@@ -192,6 +192,17 @@ def test_other_settings_are_noticed_before_anything_was_measured(text, tmp_path,
     assert result.code == 2 and "dropout" in result.err
 
 
+def test_a_setting_that_the_measurements_lack_is_noticed(text, tmp_path, monkeypatch):
+    interrupt_validation(monkeypatch, 1)
+    assert run_cli("reproduce", "lists-table", *text, *SMALL, "-o", tmp_path).code == 130
+    path = tmp_path / "measurements.json"
+    kept = json.loads(path.read_text())
+    del kept["setup"]["settings"]["dropout"]
+    path.write_text(json.dumps(kept))
+    result = run_cli("reproduce", "lists-table", *text, *SMALL, "-o", tmp_path)
+    assert result.code == 2 and "dropout" in result.err
+
+
 def test_a_model_of_other_settings_is_noticed(text, tmp_path, monkeypatch):
     """Also when the measurements are gone, which would have told."""
     interrupt_validation(monkeypatch, 2)

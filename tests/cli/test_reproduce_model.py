@@ -113,6 +113,13 @@ def test_models_may_come_one_after_the_other(done, runs, text, tmp_path):
     assert sorted(kept) == ["bpe", "words"]
 
 
+def test_training_beside_another_model_needs_another_directory(runs, tmp_path):
+    command = ["reproduce", "dynamic-table", *MEASURING, "--max-minutes", 5, "-o", tmp_path, "--model", runs / "words"]
+    assert run_cli(*command).code == 0
+    result = run_cli(*command, "--model", runs / "bpe")
+    assert result.code == 2 and "another model" in result.err and "-o" in result.err
+
+
 def test_unknown_words_are_translated_by_model_1(done, runs, text):
     """The toy language is translated word by word, so Model 1 knows every word, in the vocabulary or not."""
     path = done / "models" / "words" / "dictionary.model1.tsv"

@@ -22,7 +22,7 @@ from tests.conftest import run_cli
 from tests.search.conftest import WORDS
 from tests.search.test_lists import LINES, V, draw_lists, draw_sentences, sharp
 
-BEAMS = [(1, 1), (2, 2), (5, 3), (12, 12)]
+BEAMS = [(1, 1), (2, 2), (5, 1), (5, 3), (12, 12)]
 with_kernels = pytest.mark.skipif(reading_mode(), reason="nothing is compiled")
 
 
@@ -181,6 +181,15 @@ def test_scores_of_checked_search_are_those_of_all_words(rng):
         known = [(h.score, of[tuple(h.ids)]) for h in found if tuple(h.ids) in of]
         assert known
         np.testing.assert_allclose(*zip(*known), atol=1e-9)
+
+
+def test_checked_search_ranks_by_the_scores_of_all_words(rng):
+    params, settings = sharp(rng, factor=1.0), SearchSettings(beam=4, n_best=4, max_length=6)
+    sentences, lists, engine = draw_sentences(rng, *[5] * 12), draw_lists(rng, 12), FastEngine(params, "float32")
+    found, _ = checked_batch_search(sentences, engine, settings, lists)
+    assert all(one == sorted(one, key=lambda h: -h.score) and len(one) > 1 for one in found)
+    listed = batch_beam_search(sentences, engine, settings, lists)
+    assert any([h.ids for h in a] != [h.ids for h in b] for a, b in zip(found, listed))
 
 
 @with_kernels

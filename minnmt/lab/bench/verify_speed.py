@@ -31,7 +31,7 @@ SHARPNESS = 30.0  # of their weights
 MULTI30K = {(1, "all"): "2.3 %", (5, "all"): "12.8 %", (5, "best"): "42.2 %", (1, "best"): "23.0 %"}
 NOTES = (
     f"Lists of {LIST_WORDS * TOPN} words, eos and UNK per sentence. x full: how many times as fast as full "
-    "decoding with the same numbers. Misses: of verify all, per step, of verify best, sentences decoded again; beside "
+    "decoding with the same numbers. Misses: of verify all, per step, of verify best, sentences with a miss; beside "
     "it what Multi30k had. Equal: the same translations as full decoding. Every repeat projects its words anew.",
 )
 HEADINGS = ("list", "beam", "ms per sentence", "x full", "x list", "misses", "Multi30k", "steps drafted/kept", "equal")

@@ -1,5 +1,6 @@
 """Training with a softmax over lists, which the paper proposes and does not measure."""
 
+from ...errors import UsageError
 from ...model.directory import load_model
 from ...report.scores import Difference, bleu_difference
 from ..tables import Table
@@ -16,6 +17,8 @@ BEST = (
 
 def dynamic_table(lab):
     """Three kinds of training: their speed, what they reach after the same epochs and the same time, their best."""
+    if lab.found.setdefault("model beside which others train", lab.main) != lab.main:
+        raise UsageError(f"{lab.directory} has this table of another model: choose another directory with -o")
     names = {how: lab.main if how == "off" and not lab.settings.dynamic_vocab else how for how in DYNAMIC}
     for name in names.values():
         lab.model(name)  # trained now, if it is not there yet

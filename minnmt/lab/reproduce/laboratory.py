@@ -106,8 +106,7 @@ class Lab(CountSources):
         try:
             kept = json.loads(read_text(self.path))
             setup, machines, found = kept["setup"], kept["machines"], kept["found"]
-            theirs = parts(setup)
-            changed = [name for name, value in parts(self.setup).items() if theirs.get(name, value) != value]
+            changed = changes(setup, self.setup)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UserError(f"{self.path} is damaged, or of another version: remove it to measure again") from None
         if changed:
@@ -231,13 +230,16 @@ class Lab(CountSources):
         return Replacer(self.model(name), dictionary=dict(line.split("\t") for line in read_lines(path)))
 
 
-def parts(setup):
-    """A setup's parts, by the names that a message gives them."""
-    return {
-        **setup.get("settings", {}), "--model": "given" in setup, "the texts themselves": setup.get("crc32"),
-        **{name: setup.get(name) for name in ("minnmt", "count_pairs", "max_minutes")},
-        **{f"the model {name}": model for name, model in setup.get("given", {}).items()},
-    }  # fmt: skip
+def changes(old, new):
+    """What differs between two setups, in the words of a message; a model that joins the others is no difference."""
+    if ("given" in old) != ("given" in new):
+        return ["--model"]
+    changed = [name for name in ("minnmt", "count_pairs", "max_minutes") if old.get(name) != new.get(name)]
+    changed += ["the texts themselves"] if old.get("crc32") != new.get("crc32") else []
+    settings, before = new.get("settings", {}), old.get("settings", {})
+    changed += [name for name, value in settings.items() if name not in before or before[name] != value]
+    models, before = new.get("given", {}), old.get("given", {})
+    return changed + [f"the model {name}" for name in models if name in before and dict(before[name]) != models[name]]
 
 
 def texts_of(settings):
