@@ -118,58 +118,6 @@ def step_part(source, weights, output, desk, stage, part, N, me):
 
 
 @kernel
-def best_of_all(o, ending, output, n, desk):
-    """Fast because the output layer is read once for all rows, and that is shared."""
-    N = len(o)
-    desk.ending[:N] = ending
-    for i in range(N):
-        desk.scale[i], desk.shift[i] = round_row(o[i], output.weights.levels, desk.word_rows[i])
-    for stage in range(WORDS, BEST + 1):
-        parts = parts_of_check(stage, N, output)
-        shared = parts >= FEW_PARTS
-        round_id = begin_round(desk.board, stage, N) if shared else 0
-        for part in range(parts):
-            if not shared or claim(desk.board, round_id, part):
-                check_part(output, desk, stage, part, N, 0)
-                if shared:
-                    part_done(desk.board)
-        if shared:
-            wait_for_helpers(desk.board, parts, PATIENCE * N)
-    return desk.places[:N, :n], desk.logps[:N, :n]
-
-
-@helper
-def help_checking(output, desk, me, n_threads):
-    """Take parts of what is checked, until it is over."""
-    round_id = next_round(desk.board, 0)
-    while round_id != 0:
-        stage, N = stage_of(round_id), rows_of(round_id)
-        parts = parts_of_check(stage, N, output)
-        for k in range(parts):
-            part = (k + me * parts // n_threads) % parts
-            if claim(desk.board, round_id, part):
-                check_part(output, desk, stage, part, N, me)
-                part_done(desk.board)
-        round_id = next_round(desk.board, round_id)
-
-
-@device_function
-def parts_of_check(stage, N, output):
-    """How many there are."""
-    return n_list_parts(output) if stage == WORDS else N
-
-
-@device_function
-def check_part(output, desk, stage, part, N, me):
-    """One part of either stage."""
-    if stage == WORDS:
-        rounded = desk.word_rows[:N], desk.scale, desk.shift
-        words_part(rounded, desk.sentence[:N], output, part, desk.totals[me], desk.logits[:N])
-    else:
-        best_of_row(desk.logits[part], desk.ending[part], desk.places[part], desk.logps[part])
-
-
-@kernel
 def attend(products, sentence, source):
     """Nothing between the energies and the context is written to memory."""
     N, S, P = len(products), source.memory.shape[1], source.memory.shape[2] - len(source.v)
@@ -268,7 +216,7 @@ def words_part(rounded, sentence, output, part, totals, logits):
     if first < last and piece * PART < n_tiles:
         words, own = slice(begin * TILE, begin * TILE + size), slice(first, last)
         weights = (w[begin : begin + n_tiles], scale[words], bias[words], levels)
-        multiply_part(rows[own], row_scale[own], shift[own], weights, piece, totals, logits[own, :size])
+        multiply_part(rows[own], row_scale[own], shift[own], weights, piece, totals, logits[own])
 
 
 @kernel

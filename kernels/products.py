@@ -63,10 +63,10 @@ def n_parts(weights):
 
 @device_function
 def multiply_part(rows, row_scale, shift, weights, part, totals, out):
-    """Rounded rows (M,E) times one part of the Weights -> fills the part's columns of out (M,N); totals is scratch."""
+    """Rounded rows (M,E) times one part of the Weights -> fills the part's columns of out (M,N+); totals is scratch."""
     w, scale, bias, _ = weights
     first_tile, end_tile = part * PART, min(part * PART + PART, len(w))
-    outputs = slice(first_tile * TILE, min(end_tile * TILE, out.shape[1]))
+    outputs = slice(first_tile * TILE, min(end_tile * TILE, len(bias)))
     for begin in range(0, len(rows), BLOCK):
         end = min(begin + BLOCK, len(rows))
         for tile in range(first_tile, end_tile):
@@ -74,7 +74,7 @@ def multiply_part(rows, row_scale, shift, weights, part, totals, out):
                 place = totals[first - begin :, (tile - first_tile) * TILE :]
                 multiply_tile(rows[:end], shift, first, w[tile], place)
         for i in range(begin, end):
-            scale_row(totals[i - begin], row_scale[i], scale[outputs], bias[outputs], out[i, outputs])
+            scale_row(totals[i - begin], row_scale[i], scale[outputs], bias[outputs], out[i][outputs])
 
 
 @device_function

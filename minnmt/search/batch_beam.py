@@ -114,7 +114,7 @@ class Beams:
             rows = None  # all of them
         before = self.live if rows is None else Rows(*(array[rows] for array in self.live))
         free = self.settings.beam - self.ended.n
-        parents, words, logps = _best_extensions(before.sentence, before.logps, best, more, free)
+        parents, words, logps = best_extensions(before.sentence, before.logps, best, more, free)
         self.time[before.sentence] += 1  # once, however many rows a sentence has
         sentence = before.sentence[parents]
         nodes = self.history.add(before.nodes[parents], words, *(array[parents] for array in notes))
@@ -182,7 +182,7 @@ def hypotheses(beams, sentences, best=None):
     return found
 
 
-def _best_extensions(sentence, logps, words, more, free):
+def best_extensions(sentence, logps, words, more, free):
     """Rows with logps (N), their best words (N,K) and what these add (N,K), free places (B) -> parents, words, logps.
 
     The chosen extensions of a sentence are side by side, best first, as many as it has free places. Ties go to the

@@ -1,10 +1,14 @@
 """Lists that lose nothing, for a batch of sentences: what verified.py, which is to be read first, finds for each.
 
-All rows that a draft has met, of all steps and sentences, are one product with the whole output layer. The engine's
-numbers for a row do not depend on the other rows, to the last bit, and so neither translations nor scores differ from
-those of full search. Each sentence drafts as far as its own misses suggest. Notebook 11.
+All rows that a draft has met, of all steps and sentences, are one product with the whole output layer. Where 8 bits
+are faster than float32, that product is an estimate at first (estimating.py), which tells how good it is. A sentence of
+which some decision is closer than that is searched again with exact numbers. The engine's numbers for a row do not
+depend on the other rows, to the last bit: so what is found does not depend on the batch, and with exact numbers neither
+translations nor scores differ from those of full search. Each sentence drafts as far as its own misses suggest.
+Notebook 11.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +17,8 @@ from ..text.vocab import EOS
 from .batch_beam import Beams, Rows, hypotheses
 from .checking import AllWords
 from .desks import ALONE
+from .doubts import Doubts
+from .estimating import Estimates, Listed
 from .fast import FastSteps
 from .stages import State
 from .verified import Effort, draft_length, least_share, n_checked
@@ -24,11 +30,14 @@ class Draft(NamedTuple):
     """R rows that were drafted, step after step; those of the first step are where the search is."""
 
     parents: np.ndarray  # (R) the row that each continues; NOT_DRAFTED in the first step
+    sentence: np.ndarray  # (R)
     words: np.ndarray  # (R) the last word of each
     ending: np.ndarray  # (R) may only end
     state: State  # (R,...) after the step
     o: np.ndarray  # (R,E) readouts
     alpha: np.ndarray  # (R,S)
+    best: np.ndarray  # (R,n) words of the list
+    more: np.ndarray  # (R,n) their log-probabilities over the list
     n_steps: np.ndarray  # (B) of each sentence
 
     def children(self):
@@ -38,16 +47,55 @@ class Draft(NamedTuple):
 
 def verified_batch_search(sentences, engine, settings, lists, team=ALONE):
     """As batch_beam_search with all words, by drafts with the lists -> B lists of Hypothesis; B Efforts."""
-    steps = FastSteps(engine, sentences, lists, settings.beam, team)
-    truth, checker = Beams(sentences, settings), AllWords(engine, settings.beam, team)
-    lists = list(lists)
+    given = engine, settings, team
+    if engine.preview is None:
+        found, efforts, _ = search_by_drafts(sentences, lists, Exactly(*given), *given)
+        return found, efforts
+    found, efforts, unsure = search_by_drafts(sentences, lists, Roughly(*given), *given)
+    again = np.flatnonzero(unsure)
+    if len(again):
+        lists = [lists[b] for b in again]
+        exact, more, _ = search_by_drafts([sentences[b] for b in again], lists, Exactly(*given), *given)
+        for b, one, effort in zip(again, exact, more):
+            found[b] = one
+            efforts[b] = replace(effort, drafted=effort.drafted + efforts[b].drafted, again=1)
+    return found, efforts
+
+
+class Exactly:
+    """What all words say of a draft, as full decoding has it."""
+
+    def __init__(self, engine, settings, team):
+        self.n, self.all_words = settings.beam, AllWords(engine, settings.beam, team)
+        self.estimates = None
+
+    def __call__(self, draft, steps):
+        """-> of each row the best words (R,n), their log-probabilities (R,n), the variance of these, None: exact."""
+        return *self.all_words.best_words(draft.o, draft.ending), None
+
+
+class Roughly:
+    """What all words say of a draft, as far as 8 bits tell."""
+
+    def __init__(self, engine, settings, team):
+        self.n = settings.beam + 1  # with one more, it is known what was nearly chosen
+        self.estimates = Estimates(engine, self.n, team)
+
+    def __call__(self, draft, steps):
+        listed = Listed(draft.sentence, steps.ids, steps.output.sizes, draft.best[:, 0], draft.more[:, 0])
+        return self.estimates.best_words(draft.o, draft.ending, draft.best, draft.more, listed)
+
+
+def search_by_drafts(sentences, lists, ask, engine, settings, team):
+    """-> B lists of Hypothesis; B Efforts; (B) where what `ask` says did not suffice to decide."""
+    steps = FastSteps(engine, sentences, lists, ask.n, team)
+    truth, doubts, lists = Beams(sentences, settings), Doubts(len(sentences)), list(lists)
     drafted, kept, misses, added = np.zeros((4, len(sentences)), int)
     expected = np.array([len(src) + 1 for src in sentences])
     while len(truth.live.words):
         draft = make_draft(steps, truth.copy(), draft_length(kept, misses, settings.beam, expected))
-        best, more = checker.best_words(draft.o, draft.ending)
         before = truth.time.copy()
-        steps.state = replay(truth, draft, best, more)
+        steps.state = replay(truth, draft, *ask(draft, steps), doubts)
         n_kept = truth.time - before
         going = np.isin(np.arange(len(sentences)), truth.live.sentence)
         drafted, kept, misses = drafted + draft.n_steps, kept + n_kept, misses + (going & (n_kept < draft.n_steps))
@@ -56,7 +104,8 @@ def verified_batch_search(sentences, engine, settings, lists, team=ALONE):
             steps.choose_words(lists)
         added = added + new
     efforts = zip(drafted.tolist(), kept.tolist(), misses.tolist(), added.tolist())
-    return hypotheses(truth, sentences), [Effort(1, *each, touched=int(each[2] > 0)) for each in efforts]
+    efforts = [Effort(1, *each, touched=int(each[2] > 0)) for each in efforts]
+    return hypotheses(truth, sentences), efforts, doubts.at_the_end(truth) if ask.estimates else doubts.unsure
 
 
 def make_draft(steps, beams, lengths):
@@ -67,19 +116,21 @@ def make_draft(steps, beams, lengths):
         while len(parents):
             live, ending = beams.live, beams.ending()
             best, more, alpha = steps.step(live.sentence, parents, live.words, ending)
-            parts.append((origins, live.words, ending, *(a.copy() for a in (*steps.state, steps.o, alpha))))
+            arrays = *steps.state, steps.o, alpha, best, more  # good until the next step
+            parts.append((origins, live.sentence, live.words, ending, *(array.copy() for array in arrays)))
             parents = beams.advance(best, more)
             going = np.flatnonzero((beams.time - began < lengths)[beams.live.sentence])
             beams.keep(going)
             parents = parents[going]
             origins, first = first + parents, first + len(live.words)
-    origins, words, ending, s, products, o, alpha = (np.concatenate(arrays) for arrays in zip(*parts))
-    return Draft(origins, words, ending, State(s, products), o, alpha, beams.time - began)
+    origins, sentence, words, ending, s, products, *rest = (np.concatenate(arrays) for arrays in zip(*parts))
+    return Draft(origins, sentence, words, ending, State(s, products), *rest, beams.time - began)
 
 
-def replay(beams, draft, best, more):
+def replay(beams, draft, best, more, variance, doubts):
     """Search on with what all words say of the drafted rows, best (R,K) and more (R,K), as far as these go.
 
+    variance (R), or None if the numbers are exact; else the Doubts are told of every decision.
     -> the State of the hypotheses that are then live, before their next word.
     """
     children = draft.children()
@@ -93,7 +144,8 @@ def replay(beams, draft, best, more):
         if not len(taken):
             return State(*(array[origins] for array in draft.state))
         known = rows[taken]
-        parents = beams.advance(best[known], more[known], [array[known] for array in notes], taken)
+        given = best[known], more[known], [array[known] for array in notes], taken
+        parents = beams.advance(*given) if variance is None else doubts.advance(beams, *given, variance[known])
         stayed = astray[beams.live.sentence]
         origins = np.where(stayed, origins[parents], rows[parents])
         found = [children.get(pair, NOT_DRAFTED) for pair in zip(origins.tolist(), beams.live.words.tolist())]

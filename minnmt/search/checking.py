@@ -29,7 +29,7 @@ class AllWords:
     def _best(self, o, ending, output, n):
         words, logps = np.empty((len(o), n), np.int64), np.empty((len(o), n), o.dtype)
         desk = check_desk(min(MOST_ROWS, len(o)), n, output, self.team.n_threads)
-        with self.team.helping("decoding.help_checking", output, desk):
+        with self.team.helping("checking.help_checking", output, desk):
             for start in range(0, len(o), MOST_ROWS):
                 part = slice(start, start + MOST_ROWS)
                 words[part], logps[part] = best_of_all(o[part], ending[part], output, n, desk)
@@ -61,7 +61,7 @@ def _is_float32(engine):
     return engine.packed.v.dtype == np.float32
 
 
-@compiled("decoding.best_of_all")
+@compiled("checking.best_of_all")
 def best_of_all(o, ending, output, n, desk=None):
     """o (R,E), ending (R), Output with one list -> its n best words (R,n) for each row, log-probabilities (R,n).
 

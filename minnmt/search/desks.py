@@ -76,6 +76,30 @@ class CheckDesk(NamedTuple):
     totals: np.ndarray  # (threads,...) each thread's own
 
 
+class EstimatingDesk(NamedTuple):
+    """For `beyond_lists` with R rows at most."""
+
+    board: np.ndarray
+    sentence: np.ndarray  # (R) 0: they all have the same words
+    owner: np.ndarray  # (R) whose list
+    o: np.ndarray  # (R,E)
+    rest: np.ndarray  # (E) what rounding leaves of a readout
+    word_rows: np.ndarray  # (2R,E+) readouts as they are multiplied, then what is left of some
+    scale: np.ndarray  # (2R)
+    shift: np.ndarray  # (2R)
+    all_logits: np.ndarray  # (3R,V) of readouts; what is added for some: with finer weights, with what is left of them
+    inside: np.ndarray  # (R)
+    words: np.ndarray  # (R,n)
+    logits: np.ndarray  # (R,n)
+    unseen: np.ndarray  # (R)
+    weights: np.ndarray  # (R)
+    own: np.ndarray  # (R) deviation of a logit by the rounding of its word, where that has a scale of 1
+    common: np.ndarray  # (R) by the rounding of the readout
+    deviation: np.ndarray  # (R) of log-probabilities
+    finer: np.ndarray  # (R) rows that need finer weights
+    totals: np.ndarray  # (threads,...) each thread's own
+
+
 def reading_desk(inputs, weights, n_threads=1):
     """inputs (B,S,6H), EncoderWeights -> ReadingDesk."""
     if reading_mode():
@@ -113,6 +137,19 @@ def check_desk(R, n, output, n_threads=1):
     return CheckDesk(
         make_board(max(R, V // TILE + 1)), np.zeros(R, np.int64), np.empty(R, bool), as_multiplied(R, output.weights),
         floats(R), np.empty(R, np.int32), kept_floats(R, V), np.empty((R, n), np.int64), floats(R, n),
+        make_totals(n_threads),
+    )  # fmt: skip
+
+
+def estimating_desk(R, n, output, E, n_threads=1):
+    """R rows at most of E numbers, n words of each, Output with one list -> EstimatingDesk."""
+    if reading_mode():
+        return None
+    V = int(output.sizes.max())
+    return EstimatingDesk(
+        make_board(max(R, 2 * (V // TILE + 1))), np.zeros(R, np.int64), np.empty(R, np.int64), floats(R, E), floats(E),
+        as_multiplied(2 * R, output.weights), floats(2 * R), np.empty(2 * R, np.int32), kept_floats(3 * R, V),
+        floats(R), np.empty((R, n), np.int64), floats(R, n), *floats(5, R), np.empty(R, np.int64),
         make_totals(n_threads),
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..text.batches import pad
 from .desks import ALONE, reading_desk, step_desk
-from .packed import fastest_precision, instruction, make_rows, pack, product
+from .packed import fastest_precision, finer_rows, instruction, make_rows, pack, product
 from .stages import Source, State, annotate, decoder_step
 
 WORD_BUDGET = 32 * 1024 * 1024  # numbers of projected words that are kept of a side (128 MB), and
@@ -43,6 +43,11 @@ class FastEngine:
         if rows.levels or rows.w.dtype != np.float32 or fastest_precision() != "int8":
             return None
         return make_rows(rows.w, rows.bias, "int8")
+
+    @functools.cached_property
+    def finer_preview(self):
+        """What rounding has left of the preview's weights, as finer_rows gives it."""
+        return finer_rows(self.preview, self.packed.softmax.w)
 
     def listed_once(self, screen):
         """A Screen (screen.py) -> Output of its groups' words, and their ids (G,M); made when first asked for."""

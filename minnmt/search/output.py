@@ -112,6 +112,7 @@ class Output:
                 "level": self.translator.verify, "drafted_steps": effort.drafted, "kept_steps": effort.kept,
                 "redone_steps": effort.redone, "misses": effort.misses, "words_added": effort.added,
                 "sentences_touched": effort.touched, "share_touched": effort.touched / self.n_listed,
+                "sentences_again": effort.again,
             }  # fmt: skip
         return record
 
@@ -134,6 +135,7 @@ class Output:
                 f"verify {found['level']}: {found['drafted_steps']:,} steps drafted, {found['kept_steps']:,} kept, "
                 f"{found['redone_steps']:,} redone; {found['words_added']:,} words added; "
                 f"{100 * found['share_touched']:.1f} % of the sentences touched"
+                + f"; {found['sentences_again']:,} searched again with exact numbers" * bool(found["sentences_again"])
             )
         return "\n".join(lines)
 

@@ -159,6 +159,16 @@ def make_rows(W, b, precision):
     return Rows(w.view(np.int8), scale, b, LEVELS)
 
 
+def finer_rows(rows, W):
+    """Rows in 8 bits of W (N,E) -> Rows of what rounding has left, in 8 bits once more: both have nearly 16 together.
+
+    The second result is the length of the longest row, as whole numbers.
+    """
+    numbers = whole_numbers(rows, slice(None))[:, : W.shape[1]].astype(W.dtype)
+    longest = np.sqrt((numbers * numbers).sum(axis=1).max(initial=0))
+    return make_rows(W - rows.scale[:, None] * numbers, np.zeros_like(rows.bias), "int8"), longest
+
+
 def aligned(shape, dtype):
     """An array that begins with a line of the cache."""
     n_bytes = np.dtype(dtype).itemsize * int(np.prod(shape))

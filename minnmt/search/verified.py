@@ -26,7 +26,7 @@ from ..nn.softmax import log_softmax
 from ..text.batches import pad
 from .beam import Beginning, allowed, best_extensions, best_places, could_win, extend, finished, last_word
 
-WORTH, FIRST_MISS, LAST = 3.0, 40.0, 1.5  # see draft_length
+WORTH, FIRST_MISS, LAST = 2.0, 40.0, 1.5  # see draft_length
 RIVALS, LEAST_SHARE = 3, 0.3  # of checked_search: translations that are checked, words that are missed
 MOST_BETTER = 16  # words that are looked at in a step
 
@@ -41,6 +41,7 @@ class Effort:
     misses: int = 0  # how often the list led the search astray
     added: int = 0  # words
     touched: int = 0  # sentences with a miss
+    again: int = 0  # sentences that an estimate could not decide (batch_verified.py)
 
     @property
     def redone(self):

@@ -59,7 +59,7 @@ def train_selection(model, split, settings, status, epochs=EPOCHS):
                 raise UserError(OVERFLOW)
             adam.update(layer, grads, LEARNING_RATE / (1 + len(losses)))
             total += loss
-            status.update(loss, len(chosen))
+            status.update(loss, int(batch.trg_mask.sum()))
         losses.append(total / len(src))
         status.clear()
         status.line(f"epoch {epoch}: loss {losses[-1]:.2f} per sentence")

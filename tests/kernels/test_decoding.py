@@ -12,8 +12,7 @@ from minnmt.compiled import find_kernel, reading, reading_mode
 from minnmt.lab.bench import limits as bench_limits
 from minnmt.lab.bench.limits import add_up, many_dots
 from minnmt.search import packed
-from minnmt.search.checking import best_of_all
-from minnmt.search.desks import Team, check_desk, reading_desk, step_desk
+from minnmt.search.desks import Team, reading_desk, step_desk
 from minnmt.search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, make_rows, product
 from minnmt.search.stages import (
     Source,
@@ -253,35 +252,6 @@ def test_best_words(sizes, K, ties, seed):
     logits = 5 * normal(rng, N, max(sizes, default=1))
     logits = np.round(logits) if ties else logits
     assert_like_plain(best_words, [logits, np.array(sizes, np.int64), rng.integers(0, 2, N) > 0, K])
-
-
-@compares(best_of_all)
-@settings(max_examples=60, deadline=None)
-@given(
-    N=st.integers(0, 12), V=st.integers(1, 70) | st.integers(500, 1200), E=st.integers(1, 20), K=st.integers(1, 6),
-    precision=PRECISION, n_threads=N_THREADS, seed=SEED,
-)  # fmt: skip
-def test_best_of_all(N, V, E, K, precision, n_threads, seed):
-    rng = np.random.default_rng(seed)
-    output = make_rows(normal(rng, V, E), normal(rng, V), precision).all_words(1)
-    o, ending = normal(rng, N, E), rng.integers(0, 2, N) > 0
-    desk = check_desk(N, K, output, n_threads)
-    with Team(n_threads).helping("decoding.help_checking", output, desk):
-        found = [array.copy() for array in find_kernel(best_of_all.counterpart)(o, ending, output, K, desk)]
-    exact = [copied(a, np.float64 if precision == "float32" else np.float32) for a in (o, ending, output)]
-    with reading():
-        words, logps = best_of_all.plain(*exact, K)
-    assert found[0].shape == words.shape and found[1].dtype == np.float32
-    np.testing.assert_allclose(found[1], logps, rtol=2e-5, atol=2e-5)
-    everybody = np.zeros(N, np.int64)
-    with reading():
-        row_by_row = [best_of_all.plain(*(a[i : i + 1] for a in exact[:2]), exact[2], K)[1] for i in range(N)]
-    np.testing.assert_allclose(logps, np.array(row_by_row).reshape(logps.shape), rtol=1e-5, atol=1e-5)
-    sizes = output.sizes[everybody]
-    logits = find_kernel(word_logits.counterpart)(o, everybody, output)
-    again = find_kernel(best_words.counterpart)(logits, sizes, ending, K)
-    for ours, steps in zip(found, again):
-        np.testing.assert_array_equal(ours, steps)  # to the last bit what a step with all words gives
 
 
 @compares(add_up)

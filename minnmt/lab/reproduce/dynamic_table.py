@@ -1,5 +1,7 @@
 """Training with a softmax over lists, which the paper proposes and does not measure."""
 
+import numpy as np
+
 from ...errors import UsageError
 from ...model.directory import load_model
 from ...report.scores import Difference, bleu_difference
@@ -22,19 +24,19 @@ def dynamic_table(lab):
     names = {how: lab.main if how == "off" and not lab.settings.dynamic_vocab else how for how in DYNAMIC}
     for name in names.values():
         lab.model(name)  # trained now, if it is not there yet
-    logs = {how: lab.found[f"training of {name}"] for how, name in names.items()}
-    epochs, seconds = (min(log[-1][key] for log in logs.values()) for key in ("epoch", "seconds"))
+    speeds = lab.once(f"speed of updates, {lab.repeats} runs", measure_updates, lab)
+    logs = {how: with_minutes(lab.found[f"training of {name}"], speeds, how) for how, name in names.items()}
+    epochs, minutes = (min(log[-1][key] for log in logs.values()) for key in ("epoch", "minutes"))
     after_epochs = [f"after {epochs:.0f} epochs: {column}" for column in ("min", "perplexity", "BLEU")]
-    after_time = [f"after {number(seconds / 60)} min: {column}" for column in ("epochs", "perplexity", "BLEU")]
+    after_time = [f"after {number(minutes)} min: {column}" for column in ("epochs", "perplexity", "BLEU")]
     table = Table(
         "dynamic-table", f"Training with a softmax over lists of {TOPN} candidates per source word",
         ("lists", "words/s", "x full", *after_epochs, *after_time, *BEST), notes(lab),
     )  # fmt: skip
-    speeds = lab.once(f"speed of updates, {lab.repeats} runs", measure_updates, lab)
     for how, name in names.items():
         then = {
             "epochs": next(row for row in logs[how] if row["epoch"] == epochs),
-            "time": next((row for row in reversed(logs[how]) if row["seconds"] <= seconds), None),
+            "time": next((row for row in reversed(logs[how]) if row["minutes"] <= minutes), None),
         }
         found = {"lists": how, "words_per_second": speeds[how], "after": then}
         found["best"] = max(logs[how], key=lambda row: (row["dev_bleu"], -row["dev_perplexity"]))
@@ -46,13 +48,23 @@ def dynamic_table(lab):
     return table
 
 
+def with_minutes(log, speeds, how):
+    """Rows of a log -> the same with "minutes": of the updates so far, in the first epoch with all words."""
+    words = speeds["words per update"]
+    seconds = {kind: words / float(np.median(speeds[kind])) for kind in ("off", how)}  # per update
+    first = log[0]["updates"]
+    return [
+        row | {"minutes": (first * seconds["off"] + (row["updates"] - first) * seconds[how]) / 60} for row in log
+    ]
+
+
 def notes(lab):
     return (
         f"Words/s: target words of the same {UPDATES} updates in turns, choosing their words included, medians and "
         f"quartiles of {lab.repeats} runs. The first epoch of every model has all words. Perplexity is that of the "
         "full softmax, on dev, and BLEU that of greedy search on dev, as in training: after the same epochs, after the "
-        "same time of training and validation (the last epoch that was complete by then; by the clock, so that other "
-        "work on the machine counts), and of the best epoch.",
+        "same time (the last epoch that was complete by then), and of the best epoch. Minutes are those of the updates "
+        "alone, calculated from words/s: what else a machine does while it trains does not count.",
         f"Test BLEU is of beam 5, with all words and with lists of {TOPN}. Against none: what training with lists "
         "changes in it, decoding with all words; against full: what lists in decoding change; both with the 95 % "
         "interval of a paired bootstrap.",
@@ -63,8 +75,7 @@ def notes(lab):
 def after_cells(then):
     """The same epochs, the same time: rows of the log -> texts."""
     n_epochs = f"{then['time']['epoch']:.0f}" if then["time"] else "0"
-    minutes = number(then["epochs"]["seconds"] / 60)
-    return minutes, *reached(then["epochs"]), n_epochs, *reached(then["time"])
+    return number(then["epochs"]["minutes"]), *reached(then["epochs"]), n_epochs, *reached(then["time"])
 
 
 def best_cells(found):

@@ -79,9 +79,11 @@ def decoding_seconds(model, lines, selectors, repeats, n_threads, replacer=None)
 def update_words_per_second(model, settings, split, counts_selector, repeats):
     """Updates in turns with a softmax over all words, over one list per batch, over one list per pair.
 
-    -> {"off", "batch", "epoch": target words per second of each repeat}. The model's parameters change.
+    -> {"off", "batch", "epoch": target words per second of each repeat; "words per update": target words of an update
+    on average}. The model's parameters change.
     """
     src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
+    words_per_update = settings.batch_size * float(np.mean([len(ids) + 1 for ids in trg]))
     order = epoch_order(src, trg, settings.batch_size, settings.pool, np.random.default_rng(1))[:UPDATES]
     used = np.unique(np.concatenate(order))
     place = {int(k): i for i, k in enumerate(used)}
@@ -98,4 +100,5 @@ def update_words_per_second(model, settings, split, counts_selector, repeats):
         updater = Updater(model.params, src, trg, settings, map=map)
         found = interleave({name: partial(updates, choose) for name, choose in choices.items()}, repeats)
     n_words = sum(len(trg[k]) + 1 for chosen in order for k in chosen)
-    return {name: (n_words / np.array(timed.seconds)).tolist() for name, timed in found.items()}
+    speeds = {name: (n_words / np.array(timed.seconds)).tolist() for name, timed in found.items()}
+    return {**speeds, "words per update": words_per_update}

@@ -1,0 +1,133 @@
+"""What all words say of rows that were drafted with lists, at a fraction of the price: an estimate, and how good it is.
+
+A draft knows the words of its list to the last digit. The others are needed for two things only. One of them may be
+among the best; and together they take away from the list's probabilities,
+
+    p(word) = p(word over the list) / (1 + outside / inside)   (29)
+
+inside and outside being the sums of exp(logit) over the list and over all other words. Where lists are good, outside is
+small, so a rough idea of it will do. Its logits are made in 8 bits; those of the heaviest are computed again.
+
+What rounding leaves to chance is known, too. The weights of a word v are wrong by up to half of scale_v, this way or
+that, independently of other words: its logit deviates by |o| scale_v / sqrt(12). A readout's numbers are wrong by up to
+half of their scale_o, which moves the logits of many words together, by up to |w_v| scale_o / sqrt(12). So log p
+deviates by
+
+    (|o| sqrt(sum_v (scale_v weight_v)^2) + scale_o sum_v |w_v| weight_v) / sqrt(12) / (1 + outside / inside)   (30)
+
+with weight_v = exp(logit_v) / inside, over the words that were not computed again. Where that is too much, what
+rounding has left of both is multiplied as well. Who decides by such numbers can tell where they do not suffice.
+Notebook 11.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled import compiled
+from . import fast
+from .desks import ALONE, estimating_desk
+from .packed import round_rows
+from .stages import word_logits
+
+MOST_ROWS = 20  # that are estimated at a time: two rows of logits for each should stay in the cache
+MORE_WORDS = 26  # outside the list that are computed again, besides as many as are asked for
+SURE = 6.0  # standard deviations: beyond them nothing is expected
+ROUGH = 2e-6  # a larger deviation of a log-probability asks for finer weights
+RUN = 256  # neighbours whose largest logit and largest scale bound them all
+FINEST = 1 / 254  # of a deviation, with them
+MOST = 80.0  # of logits above inside: more would be beyond float32
+
+
+class Listed(NamedTuple):
+    """What a draft knows of R rows."""
+
+    owner: np.ndarray  # (R) the sentence of each
+    ids: np.ndarray  # (B,M) the list of each sentence, filled up
+    sizes: np.ndarray  # (B)
+    best: np.ndarray  # (R) a word of the list
+    logps: np.ndarray  # (R) its log-probability over the list
+
+
+class Estimates:
+    """What all words say, for an engine in float32 that has a preview in 8 bits."""
+
+    def __init__(self, engine, n, team):
+        self.rows, self.n = engine.packed.softmax, n
+        finer, self.longest = engine.finer_preview
+        self.outputs = engine.preview.all_words(1), finer.all_words(1)
+        self.team = team if engine.preview.w.nbytes >= fast.WORTH_HELP else ALONE
+
+    def best_words(self, o, ending, best, logps, listed):
+        """Readouts (R,E); ending (R), which may only end; the n best words of their lists (R,n), logps (R,n); Listed.
+
+        -> the n best of all words (R,n), their log-probabilities (R,n), the variance (R) of these.
+        """
+        words, found, unseen, rest, deviation = self.beyond(o, listed)
+        outside = rest + np.exp(np.minimum(found, MOST), dtype=np.float64).sum(axis=1)
+        found = np.where(ending[:, None], -np.inf, found)
+        words, more = np.concatenate([best, words], axis=1), np.concatenate([logps, found], axis=1)
+        order = np.lexsort((words, -more))[:, : self.n]
+        words, more = (np.take_along_axis(array, order, axis=1) for array in (words, more))
+        variance = np.where(ending | (unseen < more[:, -1]), deviation.astype(np.float64) ** 2, np.inf)
+        return words, more - np.log1p(outside)[:, None], variance  # (29)
+
+    def beyond(self, o, listed):
+        """As beyond_lists, of any number of rows."""
+        n, w, bias = min(self.n + MORE_WORDS, len(self.rows.bias)), self.rows.w, self.rows.bias
+        desk, parts = estimating_desk(min(MOST_ROWS, len(o)), n, self.outputs[0], o.shape[1], self.team.n_threads), []
+        given = self.outputs, self.longest, w, bias, n, desk
+        with self.team.helping("checking.help_estimating", listed.ids, listed.sizes, self.outputs, w, bias, desk):
+            for start in range(0, len(o), MOST_ROWS):
+                part = slice(start, start + MOST_ROWS)
+                of = listed._replace(owner=listed.owner[part], best=listed.best[part], logps=listed.logps[part])
+                parts.append([array.copy() for array in beyond_lists(o[part], of, *given)])
+        return [np.concatenate(arrays) for arrays in zip(*parts)]
+
+
+@compiled("checking.beyond_lists")
+def beyond_lists(o, listed, outputs, longest, w, bias, n, desk=None):
+    """Readouts (R,E), Listed; two Outputs of all words in 8 bits, and of what rounding left, `longest` being the length
+    of the longest row of the first; w (V,E), bias (V), the same words as they are.
+
+    -> the n heaviest words outside the lists (R,n), their logits (R,n), computed again; of all others, what no logit is
+    above (R), the sum of the weights (R); the deviation of log-probabilities (R). Logits are relative to the logarithm
+    of inside, weights to inside. Missing words have a logit of -inf. The desk is for the compiled one, whose results
+    lie on it until the next call.
+    """
+    everybody, (output, finer) = np.zeros(len(o), np.int64), outputs
+    inside = np.einsum("re,re->r", o, w[listed.best]) + bias[listed.best] - listed.logps
+    logits = word_logits(o, everybody, output) - inside[:, None]
+    for row, b in zip(logits, listed.owner):
+        row[listed.ids[b, : listed.sizes[b]]] = -np.inf
+    words = np.argsort(-logits, axis=1, kind="stable")[:, :n]
+    there = np.take_along_axis(logits, words, axis=1) > -np.inf
+    again = np.einsum("re,rne->rn", o, w[words]) + bias[words] - inside[:, None]
+    words, again = np.where(there, words, 0), np.where(there, again, -np.inf)
+    for row, own in zip(logits, (own[has] for own, has in zip(words, there))):
+        row[own] = -np.inf
+    rounded, scale = round_rows(o, output.weights.levels)
+    rest = o - scale[:, None] * rounded
+    own, common = np.sqrt((o * o).sum(axis=1) / 12), scale * longest / 12**0.5  # deviations of a logit, by its scale
+    runs = np.arange(0, logits.shape[1], RUN)
+    reach = SURE * np.hypot(own, common)[:, None] * np.maximum.reduceat(output.weights.scale, runs)
+    unseen = (np.maximum.reduceat(logits, runs, axis=1) + reach).max(axis=1)
+    found = 1 + np.exp(np.minimum(again, MOST)).sum(axis=1)
+    weights, deviation = weigh(logits, output.weights.scale, own, common, found)
+    rows = np.flatnonzero(deviation > ROUGH)
+    logits[rows] += word_logits(rest[rows], everybody[rows], output) - output.weights.bias
+    logits[rows] += word_logits(o[rows], everybody[rows], finer)
+    own = np.hypot(FINEST * own, np.sqrt((rest * rest).sum(axis=1) / 12))[rows]
+    given = logits[rows], output.weights.scale, own, FINEST * common[rows], found[rows]
+    weights[rows], deviation[rows] = weigh(*given)
+    return words, again, unseen, weights, deviation
+
+
+def weigh(logits, scale, own, common, found):
+    """Logits (R,V), scales (V), deviations (R) of a logit by its scale, 1 + the weight of words that are known (R).
+
+    -> the sum of weights (R), the deviation of log-probabilities (R).
+    """
+    weights = np.exp(np.minimum(logits, MOST))
+    deviation = own * np.sqrt(((scale * weights) ** 2).sum(axis=1)) + common * (scale * weights).sum(axis=1)  # (30)
+    return weights.sum(axis=1), deviation / (found + weights.sum(axis=1))
