@@ -23,8 +23,9 @@ from ...nn.functions import add_rows
 from ...nn.gru import gru_gates, gru_gates_backward
 from ...nn.softmax import softmax_nll, softmax_nll_backward
 from ...search.checking import best_of_all
-from ...search.desks import check_desk, reading_desk, step_desk
-from ...search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, make_rows, product
+from ...search.desks import check_desk, estimating_desk, reading_desk, step_desk
+from ...search.estimating import MORE_WORDS, MOST_ROWS, Listed, beyond_lists
+from ...search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, finer_rows, make_rows, product
 from ...search.stages import (
     Source,
     State,
@@ -141,6 +142,7 @@ class Maker:
             arguments = (o, np.zeros(CHECKED, bool), output, BEAM, check_desk(CHECKED, BEAM, output))
             flops, nbytes = 2 * CHECKED * M * self.E, size_of(rows.w) + 4 * CHECKED * M
             yield KernelCase(best_of_all, f"{CHECKED} rows, {M:,} words", arguments, flops, nbytes, precision)
+        yield self.estimating(o[:MOST_ROWS], self.floats(M, self.E))
         rows, cells, B = 2000, 2 * TOPN, 16
         scores, indptr = np.abs(self.floats(rows * cells)), np.arange(rows + 1) * cells
         nbytes = size_of(scores) + 8 * (rows * TOPN + rows + 1)
@@ -150,6 +152,17 @@ class Maker:
         batch = Batch(src_ids, mask, np.zeros((0, B), np.int64), mask[:0])
         arguments = (indices, np.arange(rows + 1) * TOPN, batch, np.arange(2, dtype=np.int32), self.V)
         yield KernelCase(sentence_lists, f"{B} sentences, top-{TOPN}", arguments, 0, src_ids.size * TOPN * (4 + 8))
+
+    def estimating(self, o, w):
+        """Readouts (R,E) of one sentence whose list holds nearly all, w (V,E): nothing is multiplied twice."""
+        (R, M), bias, ids = (len(o), len(w)), self.floats(len(w)), np.arange(LIST_WORDS * TOPN)[None] % len(w)
+        rows, inside = make_rows(w, bias, "int8"), np.full(R, -60, np.float32)
+        listed = Listed(np.zeros(R, int), ids, np.array([ids.size]), np.zeros(R, int), inside)
+        (finer, longest), n = finer_rows(rows, w), min(MORE_WORDS, M)
+        outputs = rows.all_words(1), finer.all_words(1)
+        arguments = (o, listed, outputs, longest, w, bias, n, estimating_desk(R, n, outputs[0], self.E))
+        flops, nbytes = 2 * R * M * self.E, size_of(rows.w) + 4 * R * M
+        return KernelCase(beyond_lists, f"{R} rows, {M:,} words", arguments, flops, nbytes, "int8")
 
     def gates(self):
         """The cells of training; both layers have the same kernels."""
