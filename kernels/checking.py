@@ -17,7 +17,8 @@ SURE = np.float32(6)  # standard deviations: beyond them nothing is expected
 ROUGH = np.float32(2e-6)  # a larger deviation of a log-probability asks for finer weights
 FINEST = np.float32(1 / 254)  # of the deviation, with them
 NOTHING = np.float32(-30)  # words so far below what a list weighs are left out: 80,000 of them weigh 1e-8
-MOST = np.float32(80)  # of what exp is asked for; beyond it the sums are infinite soon
+MOST = np.float32(80)  # of what exp is asked for
+LARGE = np.float32(1e12)  # weights outside that float32 has too few digits for
 
 
 @kernel
@@ -90,7 +91,7 @@ def beyond_lists(o, listed, outputs, longest, w, bias, n, desk):
     run_stage(BEYOND, R, listed, outputs, w, bias, desk)
     n_finer = 0
     for i in range(R):
-        if desk.deviation[i] > ROUGH:
+        if not desk.deviation[i] <= ROUGH:
             for e in range(len(desk.rest)):
                 desk.rest[e] = o[i, e] - desk.scale[i] * np.float32(desk.word_rows[i, e])
             desk.own[i] = np.sqrt((FINEST * desk.own[i]) ** 2 + ROOT * ROOT * dot_rows(desk.rest, desk.rest))
@@ -241,4 +242,5 @@ def weigh(row, scale, desk, i):
     for k in range(desk.logits.shape[1]):
         outside += exp(min(desk.logits[i, k], MOST))
     desk.weights[i] = total
-    desk.deviation[i] = (desk.own[i] * np.sqrt(squares) + desk.common[i] * blur) / (ONE + outside + total)
+    deviation = (desk.own[i] * np.sqrt(squares) + desk.common[i] * blur) / (ONE + outside + total)
+    desk.deviation[i] = deviation if total < LARGE else -LOW

@@ -1,9 +1,9 @@
 """Lists that lose nothing, for a batch of sentences: what verified.py, which is to be read first, finds for each.
 
 All rows that a draft has met, of all steps and sentences, are one product with the whole output layer. Where 8 bits
-are faster than float32, that product is an estimate at first (estimating.py), which tells how good it is. A sentence of
-which some decision is closer than that is searched again with exact numbers. The engine's numbers for a row do not
-depend on the other rows, to the last bit: so what is found does not depend on the batch, and with exact numbers neither
+are faster than float32, that product is an estimate at first (estimating.py), which tells how good it is. If a decision
+is closer than that, the sentence is searched again with exact numbers. The engine's numbers for a row do not depend on
+the other rows, to the last bit: so what is found does not depend on the batch, and with exact numbers neither
 translations nor scores differ from those of full search. Each sentence drafts as far as its own misses suggest.
 Notebook 11.
 """
@@ -65,23 +65,27 @@ def verified_batch_search(sentences, engine, settings, lists, team=ALONE):
 class Exactly:
     """What all words say of a draft, as full decoding has it."""
 
+    exact = True
+
     def __init__(self, engine, settings, team):
         self.n, self.all_words = settings.beam, AllWords(engine, settings.beam, team)
-        self.estimates = None
 
     def __call__(self, draft, steps):
-        """-> of each row the best words (R,n), their log-probabilities (R,n), the variance of these, None: exact."""
-        return *self.all_words.best_words(draft.o, draft.ending), None
+        """-> of each row the best words (R,n), their log-probabilities (R,n)."""
+        return self.all_words.best_words(draft.o, draft.ending)
 
 
 class Roughly:
     """What all words say of a draft, as far as 8 bits tell."""
+
+    exact = False
 
     def __init__(self, engine, settings, team):
         self.n = settings.beam + 1  # with one more, it is known what was nearly chosen
         self.estimates = Estimates(engine, self.n, team)
 
     def __call__(self, draft, steps):
+        """-> the same, the variance (R) of log-probabilities, which words are of the list (R,n)."""
         listed = Listed(draft.sentence, steps.ids, steps.output.sizes, draft.best[:, 0], draft.more[:, 0])
         return self.estimates.best_words(draft.o, draft.ending, draft.best, draft.more, listed)
 
@@ -95,7 +99,7 @@ def search_by_drafts(sentences, lists, ask, engine, settings, team):
     while len(truth.live.words):
         draft = make_draft(steps, truth.copy(), draft_length(kept, misses, settings.beam, expected))
         before = truth.time.copy()
-        steps.state = replay(truth, draft, *ask(draft, steps), doubts)
+        steps.state = replay(truth, draft, doubts, *ask(draft, steps))
         n_kept = truth.time - before
         going = np.isin(np.arange(len(sentences)), truth.live.sentence)
         drafted, kept, misses = drafted + draft.n_steps, kept + n_kept, misses + (going & (n_kept < draft.n_steps))
@@ -105,7 +109,7 @@ def search_by_drafts(sentences, lists, ask, engine, settings, team):
         added = added + new
     efforts = zip(drafted.tolist(), kept.tolist(), misses.tolist(), added.tolist())
     efforts = [Effort(1, *each, touched=int(each[2] > 0)) for each in efforts]
-    return hypotheses(truth, sentences), efforts, doubts.at_the_end(truth) if ask.estimates else doubts.unsure
+    return hypotheses(truth, sentences), efforts, doubts.unsure if ask.exact else doubts.at_the_end(truth)
 
 
 def make_draft(steps, beams, lengths):
@@ -127,10 +131,10 @@ def make_draft(steps, beams, lengths):
     return Draft(origins, sentence, words, ending, State(s, products), *rest, beams.time - began)
 
 
-def replay(beams, draft, best, more, variance, doubts):
+def replay(beams, draft, doubts, best, more, variance=None, listed=None):
     """Search on with what all words say of the drafted rows, best (R,K) and more (R,K), as far as these go.
 
-    variance (R), or None if the numbers are exact; else the Doubts are told of every decision.
+    With their variance (R), and which are of the list (R,K), the Doubts are told of every decision.
     -> the State of the hypotheses that are then live, before their next word.
     """
     children = draft.children()
@@ -145,7 +149,10 @@ def replay(beams, draft, best, more, variance, doubts):
             return State(*(array[origins] for array in draft.state))
         known = rows[taken]
         given = best[known], more[known], [array[known] for array in notes], taken
-        parents = beams.advance(*given) if variance is None else doubts.advance(beams, *given, variance[known])
+        if variance is None:
+            parents = beams.advance(*given)
+        else:
+            parents = doubts.advance(beams, *given, variance[known], listed[known])
         stayed = astray[beams.live.sentence]
         origins = np.where(stayed, origins[parents], rows[parents])
         found = [children.get(pair, NOT_DRAFTED) for pair in zip(origins.tolist(), beams.live.words.tolist())]

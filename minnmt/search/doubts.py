@@ -1,21 +1,19 @@
 """Where estimated log-probabilities do not suffice to say which hypotheses stay in a beam, and which is best.
 
-A decision is sure if what was chosen is ahead by SURE standard deviations, and by what float32 may round otherwise.
-What two hypotheses have in common is counted twice, so that there is rather too much doubt.
+A decision is sure if what was chosen is ahead of all that was not by SURE standard deviations, and by what float32 may
+round otherwise. What two live hypotheses have in common is counted twice, which errs on the side of doubt. Errors of
+different steps are taken as independent; they are not quite, but each is taken too large by more than that.
 
 Left out: when a search may stop. A hypothesis that could then still win would have to be certain of all its words to
 come, and to equal the best score there is to four digits.
 """
-
-from itertools import pairwise
 
 import numpy as np
 
 from .batch_beam import best_extensions
 from .estimating import SURE
 
-CLOSE = 6e-5  # sums over a sentence, added up in another order, differ by less;
-NEXT = 5e-6  # so do two words after the same words
+CLOSE = 2e-5  # log-probabilities that are added up in another order differ by less, sums of t of them by sqrt(t) times
 
 
 class Doubts:
@@ -25,42 +23,52 @@ class Doubts:
         self.unsure = np.zeros(n_sentences, bool)
         self.variance = np.zeros(n_sentences)  # of the log-probability of each live hypothesis
 
-    def advance(self, beams, best, more, notes, rows, variance):
-        """As Beams.advance, with the variance (N) of what the rows say; it becomes the last of their notes."""
+    def advance(self, beams, best, more, notes, rows, variance, listed):
+        """As Beams.advance; variance (N) of what the rows say, the last of their notes; words of their lists (N,K)."""
         total = self.variance.copy()
         total[rows] += variance
-        self.look(beams, rows, best, more, total[rows])
+        self.look(beams, rows, best, more, total[rows], listed)
         parents = beams.advance(best, more, [*notes, variance], rows)
         self.variance = total[parents]
         return parents
 
-    def look(self, beams, rows, best, more, variance):
-        """Before a step: is whatever will be chosen clearly better than what comes next?"""
-        sentence, logps = beams.live.sentence[rows], beams.live.logps[rows]
-        free = beams.settings.beam - beams.ended.n
-        parents, _, logps = best_extensions(sentence, logps, best, more, free + 1)
-        of = sentence[parents]
-        place = np.arange(len(of)) - np.searchsorted(of, of)
-        out, chosen = np.flatnonzero(place == free[of]), np.flatnonzero(place < free[of])
-        rivals = np.full(len(self.unsure), -1)
-        rivals[of[out]] = out
-        chosen = chosen[rivals[of[chosen]] >= 0]
-        rivals = rivals[of[chosen]]
-        a, b = parents[chosen], parents[rivals]
-        needed = CLOSE + SURE * np.sqrt(variance[a] + variance[b])
-        needed[(a == b) & np.isfinite(variance[a])] = NEXT  # of one row, with the same error
-        close = logps[chosen] - logps[rivals] < needed
-        self.unsure[of[chosen[close]]] = True
+    def look(self, beams, rows, best, more, variance, listed):
+        """Before a step: is whatever will be chosen clearly better than what each row would add next?"""
+        sentence, logps, K = beams.live.sentence[rows], beams.live.logps[rows], best.shape[1]
+        self.unsure[sentence[variance == np.inf]] = True
+        parents, _, chosen = best_extensions(sentence, logps, best, more, beams.settings.beam - beams.ended.n)
+        n_chosen = np.minimum(np.bincount(parents, minlength=len(rows)), K - 1)
+        nexts = logps + more[np.arange(len(rows)), n_chosen]
+        own = parents[:, None] == np.arange(len(rows))
+        needed = CLOSE * np.sqrt(beams.time[sentence] + 1.0) + SURE * np.sqrt(variance[parents][:, None] + variance)
+        both = listed[parents, nth_of_row(parents)][:, None] & listed[np.arange(len(rows)), n_chosen]
+        needed[own & both] = 0  # in the order that full decoding has them in
+        ahead = chosen[:, None] - nexts >= needed
+        same = sentence[parents][:, None] == sentence
+        self.unsure[sentence[parents[(same & ~ahead).any(axis=1)]]] = True
 
     def at_the_end(self, beams):
         """Beams that are over, whose last notes are variances -> (B) which sentences had a decision that is not sure.
 
         The order of the best translations is a decision, too.
         """
-        notes = beams.history.notes
-        for b, ended in enumerate(beams.best(beams.settings.n_best + 1)):
-            for (score, _, node), (next_score, _, next_node) in pairwise(ended):
-                apart = set(beams.history.path(node)) ^ set(beams.history.path(next_node))
-                variance = sum(notes[n][-1] for n in apart)
-                self.unsure[b] |= score - next_score < CLOSE + SURE * np.sqrt(variance)
+        settings, history = beams.settings, beams.history
+        for b, ended in enumerate(beams.best(settings.beam)):
+            paths = [history.path(node) for *_, node in ended]
+            for i in range(min(settings.n_best, len(ended))):
+                for j in range(i + 1, len(ended)):
+                    shares = {node: settings.score(1.0, len(paths[i])) for node in paths[i]}
+                    for node in paths[j]:
+                        shares[node] = shares.get(node, 0.0) - settings.score(1.0, len(paths[j]))
+                    variance = sum(share**2 * history.notes[node][-1] for node, share in shares.items() if share)
+                    needed = CLOSE + SURE * np.sqrt(variance)
+                    self.unsure[b] |= not ended[i][0] - ended[j][0] >= needed
         return self.unsure
+
+
+def nth_of_row(parents):
+    """parents (N), the row that each extension continues -> (N) how many before it continue the same row."""
+    order = np.argsort(parents, kind="stable")
+    places = np.empty(len(parents), int)
+    places[order] = np.arange(len(parents)) - np.searchsorted(parents[order], parents[order])
+    return places

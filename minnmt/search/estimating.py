@@ -1,4 +1,4 @@
-"""What all words say of rows that were drafted with lists, at a fraction of the price: an estimate, and how good it is.
+"""What all words say of rows that were drafted with lists, at a fraction of the cost: an estimate, and how good it is.
 
 A draft knows the words of its list to the last digit. The others are needed for two things only. One of them may be
 among the best; and together they take away from the list's probabilities,
@@ -8,16 +8,15 @@ among the best; and together they take away from the list's probabilities,
 inside and outside being the sums of exp(logit) over the list and over all other words. Where lists are good, outside is
 small, so a rough idea of it will do. Its logits are made in 8 bits; those of the heaviest are computed again.
 
-What rounding leaves to chance is known, too. The weights of a word v are wrong by up to half of scale_v, this way or
-that, independently of other words: its logit deviates by |o| scale_v / sqrt(12). A readout's numbers are wrong by up to
-half of their scale_o, which moves the logits of many words together, by up to |w_v| scale_o / sqrt(12). So log p
-deviates by
+The error of rounding can be estimated. The weights of a word v are off by at most scale_v / 2, in either direction,
+independently of other words: its logit deviates by |o| scale_v / sqrt(12). A readout's numbers are off by at most
+scale_o / 2, which may move the logits of many words together, by |w_v| scale_o / sqrt(12). So log p deviates by
 
     (|o| sqrt(sum_v (scale_v weight_v)^2) + scale_o sum_v |w_v| weight_v) / sqrt(12) / (1 + outside / inside)   (30)
 
-with weight_v = exp(logit_v) / inside, over the words that were not computed again. Where that is too much, what
-rounding has left of both is multiplied as well. Who decides by such numbers can tell where they do not suffice.
-Notebook 11.
+with weight_v = exp(logit_v) / inside, over the words that were not computed again; for |w_v| stands scale_v times the
+length of the longest row. Where this is too large, the residues of both are multiplied as well. Where the list is so
+poor that float32 cannot say, the deviation is infinite. Notebook 11.
 """
 
 from typing import NamedTuple
@@ -30,13 +29,15 @@ from .desks import ALONE, estimating_desk
 from .packed import round_rows
 from .stages import word_logits
 
-MOST_ROWS = 20  # that are estimated at a time: two rows of logits for each should stay in the cache
+MOST_ROWS = 20  # that are estimated at a time: their logits should stay in the cache
 MORE_WORDS = 26  # outside the list that are computed again, besides as many as are asked for
 SURE = 6.0  # standard deviations: beyond them nothing is expected
 ROUGH = 2e-6  # a larger deviation of a log-probability asks for finer weights
 RUN = 256  # neighbours whose largest logit and largest scale bound them all
 FINEST = 1 / 254  # of a deviation, with them
-MOST = 80.0  # of logits above inside: more would be beyond float32
+MOST = 80.0  # of logits above inside that exp is asked for
+LARGE = 1e12  # outside above it, or a word of the list with a log-probability below LEAST: float32 has too few digits
+LEAST = -1000.0
 
 
 class Listed(NamedTuple):
@@ -61,16 +62,20 @@ class Estimates:
     def best_words(self, o, ending, best, logps, listed):
         """Readouts (R,E); ending (R), which may only end; the n best words of their lists (R,n), logps (R,n); Listed.
 
-        -> the n best of all words (R,n), their log-probabilities (R,n), the variance (R) of these.
+        -> the n best of all words (R,n), their log-probabilities (R,n); the variance (R) of these, infinite if they
+        cannot be trusted; which of these words are of the list (R,n).
         """
         words, found, unseen, rest, deviation = self.beyond(o, listed)
         outside = rest + np.exp(np.minimum(found, MOST), dtype=np.float64).sum(axis=1)
         found = np.where(ending[:, None], -np.inf, found)
         words, more = np.concatenate([best, words], axis=1), np.concatenate([logps, found], axis=1)
-        order = np.lexsort((words, -more))[:, : self.n]
+        order = np.argsort(-more, axis=1, kind="stable")[:, : self.n]  # those of the list keep their order
         words, more = (np.take_along_axis(array, order, axis=1) for array in (words, more))
-        variance = np.where(ending | (unseen < more[:, -1]), deviation.astype(np.float64) ** 2, np.inf)
-        return words, more - np.log1p(outside)[:, None], variance  # (29)
+        seen = ending | (unseen < more[:, -1]) | (unseen == -np.inf)
+        trusted = seen & (deviation < np.inf) & (outside < LARGE) & (listed.logps > LEAST)
+        variance = np.where(trusted, deviation.astype(np.float64) ** 2, np.inf)
+        outside = np.where(outside < LARGE, outside, LARGE)
+        return words, more - np.log1p(outside)[:, None], variance, order < best.shape[1]  # (29)
 
     def beyond(self, o, listed):
         """As beyond_lists, of any number of rows."""
@@ -114,7 +119,7 @@ def beyond_lists(o, listed, outputs, longest, w, bias, n, desk=None):
     unseen = (np.maximum.reduceat(logits, runs, axis=1) + reach).max(axis=1)
     found = 1 + np.exp(np.minimum(again, MOST)).sum(axis=1)
     weights, deviation = weigh(logits, output.weights.scale, own, common, found)
-    rows = np.flatnonzero(deviation > ROUGH)
+    rows = np.flatnonzero(~(deviation <= ROUGH))
     logits[rows] += word_logits(rest[rows], everybody[rows], output) - output.weights.bias
     logits[rows] += word_logits(o[rows], everybody[rows], finer)
     own = np.hypot(FINEST * own, np.sqrt((rest * rest).sum(axis=1) / 12))[rows]
@@ -129,5 +134,7 @@ def weigh(logits, scale, own, common, found):
     -> the sum of weights (R), the deviation of log-probabilities (R).
     """
     weights = np.exp(np.minimum(logits, MOST))
-    deviation = own * np.sqrt(((scale * weights) ** 2).sum(axis=1)) + common * (scale * weights).sum(axis=1)  # (30)
-    return weights.sum(axis=1), deviation / (found + weights.sum(axis=1))
+    total = weights.sum(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = own * np.sqrt(((scale * weights) ** 2).sum(axis=1)) + common * (scale * weights).sum(axis=1)  # (30)
+        return total, np.where(total < LARGE, deviation / (found + total), np.inf).astype(logits.dtype)

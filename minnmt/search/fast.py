@@ -28,7 +28,7 @@ class FastEngine:
         self.packed = packed or pack(params, precision)
         self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
         self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
-        self._screened, self._lock = (None, None), threading.Lock()
+        self._screened, self._finer, self._lock = (None, None), None, threading.Lock()
 
     @property
     def name(self):
@@ -44,10 +44,13 @@ class FastEngine:
             return None
         return make_rows(rows.w, rows.bias, "int8")
 
-    @functools.cached_property
+    @property
     def finer_preview(self):
-        """What rounding has left of the preview's weights, as finer_rows gives it."""
-        return finer_rows(self.preview, self.packed.softmax.w)
+        """What rounding has left of the preview's weights, as finer_rows gives it; made when first asked for."""
+        with self._lock:
+            if self._finer is None:
+                self._finer = finer_rows(self.preview, self.packed.softmax.w)
+            return self._finer
 
     def listed_once(self, screen):
         """A Screen (screen.py) -> Output of its groups' words, and their ids (G,M); made when first asked for."""

@@ -29,6 +29,7 @@ TILE = 32  # outputs side by side
 UNIT = 4  # numbers of 8 bits that are multiplied by one instruction
 LEVELS = 127.0  # the largest number in 8 bits
 ZERO_POINT = 128  # is added to a weight, for one side of the processor's instruction is unsigned
+BLOCK = 4096  # outputs
 TINY = 1e-30  # a row of nothing larger counts as zero
 PRECISIONS = ("int8", "float32")
 
@@ -164,9 +165,13 @@ def finer_rows(rows, W):
 
     The second result is the length of the longest row, as whole numbers.
     """
-    numbers = whole_numbers(rows, slice(None))[:, : W.shape[1]].astype(W.dtype)
-    longest = np.sqrt((numbers * numbers).sum(axis=1).max(initial=0))
-    return make_rows(W - rows.scale[:, None] * numbers, np.zeros_like(rows.bias), "int8"), longest
+    rest, longest = W.copy(), 0.0
+    for start in range(0, len(W), BLOCK):  # in memory for the numbers of a block
+        part = slice(start, start + BLOCK)
+        numbers = whole_numbers(rows, part)[:, : W.shape[1]].astype(W.dtype)
+        rest[part] -= rows.scale[part, None] * numbers
+        longest = max(longest, np.sqrt((numbers * numbers).sum(axis=1).max(initial=0)))
+    return make_rows(rest, np.zeros_like(rows.bias), "int8"), W.dtype.type(longest)
 
 
 def aligned(shape, dtype):

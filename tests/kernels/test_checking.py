@@ -58,12 +58,12 @@ def test_best_of_all(N, V, E, K, precision, n_threads, seed):
 )  # fmt: skip
 def test_beyond_lists(R, V, E, K, share, sharpness, n_threads, seed):
     case = draw_case(np.random.default_rng(seed), R, V, E, share, sharpness)
-    given, n = (*case, min(K, V)), min(K, V)
-    desk = estimating_desk(R, n, case[2][0], E, n_threads)
-    with Team(n_threads).helping("checking.help_estimating", case[1].ids, case[1].sizes, *case[2:3], *case[4:], desk):
-        found = [array.copy() for array in find_kernel(beyond_lists.counterpart)(*given, desk)]
+    (_, listed, outputs, _, w, bias), n = case, min(K, V)
+    desk = estimating_desk(R, n, outputs[0], E, n_threads)
+    with Team(n_threads).helping("checking.help_estimating", listed.ids, listed.sizes, outputs, w, bias, desk):
+        found = [array.copy() for array in find_kernel(beyond_lists.counterpart)(*case, n, desk)]
     with reading():
-        words, logits, unseen, weights, deviation = beyond_lists.plain(*given)
+        words, logits, unseen, weights, deviation = beyond_lists.plain(*case, n)
     for ours, theirs in ((found[0], words), (found[1], logits)):
         np.testing.assert_allclose(np.sort(ours, axis=1), np.sort(theirs, axis=1), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(found[2], unseen, rtol=1e-4, atol=1e-4)
@@ -95,6 +95,33 @@ def test_estimates_are_as_good_as_they_say(V, E, n, share, sharpness, seed):
         np.testing.assert_allclose(logits[i][there], (row - inside)[words[i][there]], atol=rounding)
 
 
+def test_estimates_say_how_far_they_are_off():
+    """Neither much less than they are, nor much more."""
+    rng, shares = np.random.default_rng(5), []
+    for _ in range(20):
+        o, listed, outputs, longest, w, bias = draw_case(rng, 10, 1500, 60, 0.2, 1.5)
+        with reading():
+            words, logits, _, rest, deviation = beyond_lists.plain(o, listed, outputs, longest, w, bias, 8)
+        exact = o.astype(np.float64) @ w.T.astype(np.float64) + bias
+        for i, (b, row) in enumerate(zip(listed.owner, exact)):
+            ids = listed.ids[b, : listed.sizes[b]]
+            inside, everything = np.logaddexp.reduce(row[ids]), np.logaddexp.reduce(row)
+            estimate = np.log1p(np.exp(logits[i].astype(np.float64)).sum() + rest[i])
+            shares.append((estimate - (everything - inside)) / deviation[i])
+    assert 0.05 < np.sqrt(np.mean(np.square(shares))) < 1 and np.abs(shares).max() < 4
+
+
+def test_a_list_that_is_far_too_poor_is_not_trusted():
+    """Weights that float32 cannot add up: the deviation is infinite, not a number that compares as small."""
+    rng = np.random.default_rng(5)
+    o, listed, outputs, longest, w, bias = draw_case(rng, 4, 900, 20, 0.0, 1.0)
+    listed = listed._replace(logps=listed.logps + np.float32(90))
+    desk = estimating_desk(4, 5, outputs[0], 20)
+    for function in (find_kernel(beyond_lists.counterpart), beyond_lists.plain):
+        *_, weights, deviation = function(o, listed, outputs, longest, w, bias, 5, desk)
+        assert (deviation == np.inf).all()
+
+
 def draw_case(rng, R, V, E, share, sharpness):
     """What beyond_lists is given, but n: two sentences, each with a list of about this share of all words."""
     w, bias = sharpness * normal(rng, V, E) / np.float32(E**0.5), normal(rng, V)
@@ -113,6 +140,6 @@ def draw_case(rng, R, V, E, share, sharpness):
     return o, listed, (preview.all_words(1), finer.all_words(1)), longest, w, bias
 
 
-@pytest.mark.parametrize("name", ["SURE", "ROUGH", "RUN", "MOST", "FINEST"])
+@pytest.mark.parametrize("name", ["SURE", "ROUGH", "RUN", "MOST", "FINEST", "LARGE"])
 def test_both_have_the_same_constants(name):
     assert getattr(compiled_checking, name) == np.float32(getattr(estimating, name))

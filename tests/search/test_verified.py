@@ -8,7 +8,7 @@ import pytest
 from minnmt.align.candidates import random_candidates
 from minnmt.align.selector import Selector
 from minnmt.compiled import reading, reading_mode
-from minnmt.search import fast
+from minnmt.search import estimating, fast
 from minnmt.search.batch_beam import Beams, batch_beam_search
 from minnmt.search.batch_verified import checked_batch_search, verified_batch_search
 from minnmt.search.beam import SearchSettings, beam_search
@@ -58,9 +58,11 @@ def test_verified_search_is_full_search(rng, beam, n_best, penalty):
 @pytest.mark.parametrize("beam, n_best", BEAMS)
 def test_the_fast_one_is_full_search_in_any_batch(rng, beam, n_best, how, monkeypatch):
     """To the last bit, unless what is outside the lists is estimated."""
-    params, sentences, lists = sharp(rng), draw_sentences(rng, 1, 2, 30, 3, 3, 11, 1), draw_lists(rng, 7)
+    params, sentences = sharp(rng, trg_words=200), draw_sentences(rng, 1, 2, 30, 3, 3, 11, 1)
+    lists = draw_lists(rng, 7, most=100, trg_words=200)
     settings = SearchSettings(beam=beam, n_best=n_best, max_length=15, keep_attention=True)
     engine = engine_for(how, params, monkeypatch)
+    monkeypatch.setattr(estimating, "MORE_WORDS", 1)  # the others are estimated
     full = batch_beam_search(sentences, engine, settings)
     together, efforts = verified_batch_search(sentences, engine, settings, lists)
     assert sum(effort.misses for effort in efforts) > 5
@@ -126,6 +128,18 @@ def test_what_an_estimate_cannot_decide_is_searched_again(rng, monkeypatch):
     found, efforts = verified_batch_search(sentences, engine, settings, lists)
     assert [plain(one) for one in found] == [plain(one) for one in batch_beam_search(sentences, engine, settings)]
     assert [effort.again for effort in efforts] == [1, 1, 1]
+
+
+@with_kernels
+def test_lists_that_keep_nothing(rng, monkeypatch):
+    """What is outside outweighs the list beyond what float32 can add up, or divide."""
+    for factor, trg_words, eos in ((1.0, 8000, -200), (3.0, 30, -120), (1.0, 300, -1e6)):
+        params, settings = sharp(rng, factor=factor, trg_words=trg_words), SearchSettings(2, n_best=2, max_length=4)
+        params.softmax.b[EOS] = eos
+        engine, sentences = engine_for("estimated", params, monkeypatch), draw_sentences(rng, 3, 5)
+        found, _ = verified_batch_search(sentences, engine, settings, [np.array([EOS])] * 2)
+        for one, other in zip(found, batch_beam_search(sentences, engine, settings)):
+            assert_close(one, other, 1e-5)
 
 
 @with_kernels

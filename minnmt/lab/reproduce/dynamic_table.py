@@ -24,7 +24,7 @@ def dynamic_table(lab):
     names = {how: lab.main if how == "off" and not lab.settings.dynamic_vocab else how for how in DYNAMIC}
     for name in names.values():
         lab.model(name)  # trained now, if it is not there yet
-    speeds = lab.once(f"speed of updates, {lab.repeats} runs", measure_updates, lab)
+    speeds = lab.once(f"speed and words of updates, {lab.repeats} runs", measure_updates, lab)
     logs = {how: with_minutes(lab.found[f"training of {name}"], speeds, how) for how, name in names.items()}
     epochs, minutes = (min(log[-1][key] for log in logs.values()) for key in ("epoch", "minutes"))
     after_epochs = [f"after {epochs:.0f} epochs: {column}" for column in ("min", "perplexity", "BLEU")]
