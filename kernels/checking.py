@@ -5,10 +5,10 @@ The plain functions are in minnmt/search/checking.py and estimating.py. Notebook
 
 import numpy as np
 
-from .decoding import BEST, FEW_PARTS, RUN, WORDS, best_of_row, keep_best, n_list_parts, words_part
+from .decoding import BEST, RUN, WORDS, best_of_row, keep_best, n_list_parts, words_part
 from .functions import LOW, ONE, ZERO, exp, largest_of
 from .jit import device_function, helper, kernel
-from .products import round_row
+from .products import FEW_PARTS, round_row
 from .team import PATIENCE, begin_round, claim, next_round, part_done, rows_of, stage_of, wait_for_helpers
 
 BEYOND, FINER, WEIGH = range(BEST + 1, BEST + 4)  # more stages

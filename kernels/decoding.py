@@ -12,11 +12,22 @@ from .attention import add_scaled, energy
 from .functions import LOW, ZERO, exp, largest_of, softmax, tanh
 from .gates import gated
 from .jit import device_function, helper, kernel
-from .products import BLOCK, GROUP, PART, TILE, multiply_part, n_inputs, n_parts, round_row
+from .products import (
+    BLOCK,
+    FEW_PARTS,
+    GROUP,
+    PART,
+    SHARED,
+    TILE,
+    multiply_part,
+    n_inputs,
+    n_parts,
+    round_row,
+    shared_part,
+)
 from .team import PATIENCE, begin_round, claim, next_round, part_done, rows_of, stage_of, wait_for_helpers
 
 MIDDLE, ATTEND, STATE, WORDS, BEST = range(5)  # stages of a step, each in parts
-FEW_PARTS = 4  # fewer are not worth a meeting
 FEW_WORDS = 4096  # to choose the best of
 RUN = 256  # logits that are looked at together
 
@@ -90,6 +101,8 @@ def help_steps(source, weights, output, desk, me, n_threads):
 @device_function
 def parts_of_step(stage, N, weights, output):
     """How many there are; nothing that changes within a round, or between two, is looked at."""
+    if stage == SHARED:
+        return n_parts(weights.word)
     if stage == MIDDLE:
         return n_parts(weights.middle)
     if stage == STATE:
@@ -103,7 +116,9 @@ def parts_of_step(stage, N, weights, output):
 def step_part(source, weights, output, desk, stage, part, N, me):
     """One part of a stage."""
     rows, totals = desk.state_rows[:N], desk.totals[me]
-    if stage == MIDDLE:
+    if stage == SHARED:
+        shared_part(weights.word, desk, part, N, me)
+    elif stage == MIDDLE:
         multiply_part(rows, desk.scale, desk.shift, weights.middle, part, totals, desk.middle[:N])
     elif stage == ATTEND:
         attend_row(desk.middle[part], desk.sentence[part], source, desk.alpha[part], desk.context[part])

@@ -13,12 +13,15 @@ import numpy as np
 from .functions import ZERO, largest_magnitude
 from .intrinsics import LANES, dot, fill, load, spread, store
 from .jit import device_function, kernel
+from .team import PATIENCE, begin_round, claim, part_done, wait_for_helpers
 
 GROUP = 5  # rows of x that are multiplied together
 TILE = 32  # outputs
 PART = 8  # tiles
 BLOCK = 40  # rows that are multiplied with a part before the next are: their totals stay in the cache
 ZERO_POINT = 128  # what is added to an 8-bit weight to make it unsigned
+FEW_PARTS = 4  # fewer are not worth a meeting
+SHARED = 15  # a stage of shared_product, at whichever desk
 TINY = np.float32(1e-30)  # a row of nothing larger counts as zero: levels / largest must be a number
 
 
@@ -46,6 +49,30 @@ def product(x, weights):
     for part in range(n_parts(weights)):
         multiply_part(rows, scale, shift, weights, part, totals, out)
     return out
+
+
+@kernel
+def shared_product(x, weights, desk):
+    """The parts of `product` are claimed by whoever is free (team.py); the results lie on the desk until the next."""
+    M, parts = len(x), n_parts(weights)
+    for i in range(M):
+        desk.scale[i], desk.shift[i] = round_row(x[i], weights.levels, desk.word_rows[i])
+    shared = parts >= FEW_PARTS
+    round_id = begin_round(desk.board, SHARED, M) if shared else 0
+    for part in range(parts):
+        if not shared or claim(desk.board, round_id, part):
+            shared_part(weights, desk, part, M, 0)
+            if shared:
+                part_done(desk.board)
+    if shared:
+        wait_for_helpers(desk.board, parts, PATIENCE * M)
+    return desk.new[:M]
+
+
+@device_function
+def shared_part(weights, desk, part, M, me):
+    """One part of it."""
+    multiply_part(desk.word_rows[:M], desk.scale, desk.shift, weights, part, desk.totals[me], desk.new[:M])
 
 
 @device_function

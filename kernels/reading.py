@@ -1,7 +1,8 @@
 """Reading the source in one compiled region: both directions of the encoder, and what attention looks at.
 
-The two directions are two parts, and so are pieces of the annotations' weights: other threads may take them over
-(team.py). The plain function, with its shapes and equations, is in minnmt/search/stages.py. Notebook 08.
+The two directions are two parts, and pieces of the weights of words and of annotations are parts as well: other threads
+may take them over (team.py). The plain function, with its shapes and equations, is in minnmt/search/stages.py.
+Notebook 08.
 """
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from .decoding import cell
 from .functions import ZERO
 from .jit import device_function, helper, kernel
-from .products import multiply_part, n_parts, round_row
-from .team import PATIENCE, begin_round, claim, next_round, part_done, stage_of, wait_for_helpers
+from .products import SHARED, multiply_part, n_parts, round_row, shared_part
+from .team import PATIENCE, begin_round, claim, next_round, part_done, rows_of, stage_of, wait_for_helpers
 
 READ, ANNOTATE = range(2)  # stages, each in parts
 
@@ -29,7 +30,7 @@ def annotate(inputs, lengths, weights, desk):
         round_id = begin_round(desk.board, stage, 0)
         for part in range(parts):
             if claim(desk.board, round_id, part):
-                reading_part(inputs, lengths, weights, desk, stage, part, 0)
+                reading_part(inputs, lengths, weights, desk, stage, part, 0, 0)
                 part_done(desk.board)
         wait_for_helpers(desk.board, parts, PATIENCE * len(desk.rows))
     return desk.h, desk.memory
@@ -40,12 +41,12 @@ def help_reading(inputs, lengths, weights, desk, me, n_threads):
     """Take parts of annotate, until it is over."""
     round_id = next_round(desk.board, 0)
     while round_id != 0:
-        stage = stage_of(round_id)
+        stage, N = stage_of(round_id), rows_of(round_id)
         parts = parts_of_reading(stage, weights)
         for k in range(parts):
             part = (k + me * parts // n_threads) % parts
             if claim(desk.board, round_id, part):
-                reading_part(inputs, lengths, weights, desk, stage, part, me)
+                reading_part(inputs, lengths, weights, desk, stage, part, N, me)
                 part_done(desk.board)
         round_id = next_round(desk.board, round_id)
 
@@ -53,14 +54,18 @@ def help_reading(inputs, lengths, weights, desk, me, n_threads):
 @device_function
 def parts_of_reading(stage, weights):
     """How many there are."""
+    if stage == SHARED:
+        return n_parts(weights.word)
     return 2 if stage == READ else n_parts(weights.annotation)
 
 
 @device_function
-def reading_part(inputs, lengths, weights, desk, stage, part, me):
-    """One direction, or some tiles of the annotations' weights."""
+def reading_part(inputs, lengths, weights, desk, stage, part, N, me):
+    """One direction, or some tiles of the weights of annotations, or of N words."""
     B, S, C = desk.h.shape
-    if stage == READ:
+    if stage == SHARED:
+        shared_part(weights.word, desk, part, N, me)
+    elif stage == READ:
         u = weights.u_forward if part == 0 else weights.u_backward
         read(inputs, lengths, u, part, desk, desk.totals[me])
     else:

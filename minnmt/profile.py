@@ -35,7 +35,8 @@ FUNCTIONS = {  # "module:function" or "module:Class.method", of minnmt; * stands
         "train.dynamic:EpochWords.lists",
     ),
     "encoder": ("model.encoder:*", "nn.start_state:*", "search.fast:FastSteps.encode"),
-    "products": ("search.packed:product",),  # of words, annotations and states, fused as the fast engine has them
+    # of words, annotations and states, fused as the fast engine has them
+    "products": ("search.packed:product", "search.packed:shared_product"),
     "GRU": ("nn.gru:*", "nn.conditional_gru:*", "search.stages:gru_cell"),
     "attention": ("nn.attention:*", "search.stages:attend"),
     "readout": ("nn.readout:*", "search.stages:readout"),

@@ -27,7 +27,9 @@ class ReadingDesk(NamedTuple):
     h: np.ndarray  # (B,S,C)
     memory: np.ndarray  # (B,S,C+3H+E)
     rows: np.ndarray  # (B*S,C+) annotations as they are multiplied
-    scale: np.ndarray  # (B*S) of these
+    word_rows: np.ndarray  # (B*S,E+) embeddings
+    new: np.ndarray  # (B*S,6H) what these are multiplied to
+    scale: np.ndarray  # (B*S) of rows, or word_rows
     shift: np.ndarray  # (B*S)
     order: np.ndarray  # (B) the longest sentence first
     state: np.ndarray  # (2,B,H) of the two directions
@@ -47,8 +49,9 @@ class StepDesk(NamedTuple):
     s1: np.ndarray  # (R,H)
     s: np.ndarray  # (R,H)
     state_rows: np.ndarray  # (R,H+) states as they are multiplied
-    word_rows: np.ndarray  # (R,E+) readouts
-    scale: np.ndarray  # (R) of either
+    word_rows: np.ndarray  # (R,E+) embeddings, then readouts
+    new: np.ndarray  # (R,3H+E) what embeddings are multiplied to
+    scale: np.ndarray  # (R) of state_rows, or word_rows
     shift: np.ndarray  # (R)
     middle: np.ndarray  # (R,3H+C)
     products: np.ndarray  # (R,3H+E)
@@ -106,9 +109,10 @@ def reading_desk(inputs, weights, n_threads=1):
         return None
     (B, S), H, annotation = inputs.shape[:2], inputs.shape[2] // 6, weights.annotation
     return ReadingDesk(
-        make_board(max(2, len(annotation.w))),  # two directions, or parts of the weights
+        make_board(max(2, len(annotation.w), len(weights.word.w))),  # two directions, or parts of the weights
         floats(B, S, 2 * H), floats(B, S, len(annotation.bias)),
-        as_multiplied(B * S, annotation), floats(B * S), np.empty(B * S, np.int32),
+        as_multiplied(B * S, annotation), as_multiplied(B * S, weights.word), floats(B * S, 6 * H),
+        floats(B * S), np.empty(B * S, np.int32),
         np.empty(B, np.int64), floats(2, B, H), as_multiplied(2 * B, weights.u_forward).reshape(2, B, -1),
         floats(2, B), np.empty((2, B), np.int32), floats(2, B, 3 * H), make_totals(n_threads),
     )  # fmt: skip
@@ -121,9 +125,10 @@ def step_desk(R, n, state, source, weights, output, n_threads=1):
     H, P, (B, S) = state.s.shape[1], state.products.shape[1], source.memory.shape[:2]
     E, M = P - 3 * H, int(output.sizes.max())
     return StepDesk(
-        make_board(max(len(weights.middle.w), len(weights.state.w), R, B * (M // TILE + 1))),
+        make_board(max(*(len(each.w) for each in weights), R, B * (M // TILE + 1))),
         np.empty(R, np.int64), np.empty(R, bool), floats(R, H), floats(R, H),
-        as_multiplied(R, weights.state), as_multiplied(R, output.weights), floats(R), np.empty(R, np.int32),
+        as_multiplied(R, weights.state), as_multiplied(R, output.weights), floats(R, P),
+        floats(R), np.empty(R, np.int32),
         floats(R, len(weights.middle.bias)), floats(R, P), floats(R, S), floats(R, P), floats(R, E), floats(R, M),
         np.empty((R, n), np.int64), floats(R, n), make_totals(n_threads),
     )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..text.batches import pad
 from .desks import ALONE, reading_desk, step_desk
-from .packed import fastest_precision, finer_rows, instruction, make_rows, pack, product
+from .packed import fastest_precision, finer_rows, instruction, make_rows, pack, product, shared_product
 from .stages import Source, State, annotate, decoder_step
 
 WORD_BUDGET = 32 * 1024 * 1024  # numbers of projected words that are kept of a side (128 MB), and
@@ -26,8 +26,8 @@ class FastEngine:
 
     def __init__(self, params, precision=None, packed=None):
         self.packed = packed or pack(params, precision)
-        self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.src_word)
-        self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.trg_word)
+        self.src_words = ProjectedWords(self.packed.src_embedding, self.packed.encoder.word)
+        self.trg_words = ProjectedWords(self.packed.trg_embedding, self.packed.step.word)
         self._screened, self._finer, self._lock = (None, None), None, threading.Lock()
 
     @property
@@ -84,31 +84,31 @@ class ProjectedWords:
         self.n = 0
         self.lock = threading.Lock()
 
-    def __call__(self, words):
-        """words (N) -> (N,P); the word -1 comes before the first."""
+    def __call__(self, words, desk=None):
+        """words (N) -> (N,P); the word -1 comes before the first. Threads that help at the desk help here, too."""
         if len(words) > len(self.table):
-            return self._project(words)  # a batch so large that the table might not hold all its words
+            return self._project(words, desk)  # a batch so large that the table might not hold all its words
         with self.lock:
             slots = self.slots[words]
             if (slots < 0).any():
-                self._add(np.unique(words[slots < 0]), words)
+                self._add(np.unique(words[slots < 0]), words, desk)
                 slots = self.slots[words]
             return self.table[slots]
 
-    def _project(self, words):
+    def _project(self, words, desk):
         y = self.embedding[words]
         y[words < 0] = 0
-        return product(y, self.weights)
+        return shared_product(y, self.weights, desk) if desk else product(y, self.weights)
 
     def forget(self):
         self.slots[:] = -1
         self.n = 0
 
-    def _add(self, missing, words):
+    def _add(self, missing, words, desk):
         if self.n + len(missing) > len(self.table):
             self.forget()
             missing = np.unique(words)
-        self.table[self.n : self.n + len(missing)] = self._project(missing)
+        self.table[self.n : self.n + len(missing)] = self._project(missing, desk)
         self.slots[missing] = np.arange(self.n, self.n + len(missing))
         self.n += len(missing)
 
@@ -122,7 +122,7 @@ class FastSteps:
 
     def __init__(self, engine, sentences, lists, beam, team=ALONE):
         self.p, self.trg_words, self.team = engine.packed, engine.trg_words, team
-        read = self.p.step if lists else (*self.p.step, self.p.softmax.tiles)
+        read = [self.p.step.middle, self.p.step.state, *([] if lists else [self.p.softmax.tiles])]
         if sum(weights.w.nbytes for weights in read) < WORTH_HELP or self.p.v.dtype != np.float32:
             self.team = ALONE
         memory, lengths, s0 = self.encode(sentences, engine.src_words)
@@ -151,9 +151,11 @@ class FastSteps:
         """B lists of source ids -> what attention looks at (B,S,C+3H+E), lengths (B), s_0 (B,H)."""
         src_ids, src_mask = pad(sentences)
         lengths = src_mask.sum(axis=0).astype(np.int64)
-        inputs = src_words(src_ids.T.reshape(-1)).reshape(*src_ids.T.shape, -1)
-        given = inputs, lengths, self.p.encoder, reading_desk(inputs, self.p.encoder, self.team.n_threads)
+        inputs = np.empty((*src_ids.T.shape, len(self.p.encoder.word.bias)), self.p.v.dtype)
+        desk = reading_desk(inputs, self.p.encoder, self.team.n_threads)
+        given = inputs, lengths, self.p.encoder, desk
         with self.team.helping("reading.help_reading", *given):
+            inputs[:] = src_words(src_ids.T.reshape(-1), desk).reshape(inputs.shape)
             h, memory = annotate(*given)
         mean = h.sum(axis=1) / lengths[:, None].astype(h.dtype)
         return memory, lengths, np.tanh(product(mean, self.p.start))  # (4)
@@ -174,6 +176,6 @@ class FastSteps:
         """
         before = State(*(array[parents] for array in self.state))
         given = before, sentence, self.source, self.p.step, self.output, ending, self.n, self.desk
-        *state, self.o, alpha, places, logps = decoder_step(self.trg_words(words), *given)
+        *state, self.o, alpha, places, logps = decoder_step(self.trg_words(words, self.desk), *given)
         self.state = State(*state)
         return places if self.ids is None else self.ids[sentence[:, None], places], logps, alpha

@@ -51,6 +51,12 @@ def product(x, weights):
     return scale[:, None] * weights.scale * (rounded @ W.T) + weights.bias
 
 
+@compiled("products.shared_product")
+def shared_product(x, weights, desk=None):
+    """The same, of rows as wide as the desk's `word_rows`; threads that help at the desk take a share of it."""
+    return product(x, weights)
+
+
 def round_rows(x, levels):
     """x (M,E) -> whole numbers (M,E) and the scale (M) of each row, x = scale * numbers; levels 0: x itself."""
     if levels == 0:
@@ -78,14 +84,16 @@ def fill_tiles(table, ids, places, tiles):
 class EncoderWeights(NamedTuple):
     """What sentences are read with."""
 
+    word: Weights  # (6H,E)
     u_forward: Weights  # (3H,H), no bias
     u_backward: Weights  # (3H,H)
     annotation: Weights  # (C+3H+E,C)
 
 
 class StepWeights(NamedTuple):
-    """What every step multiplies with."""
+    """What every step multiplies with; `word` only where a word is new."""
 
+    word: Weights  # (3H+E,E)
     middle: Weights  # (3H+C,H) of the state between the two cells
     state: Weights  # (3H+E,H)
 
@@ -188,10 +196,8 @@ class Packed:
 
     src_embedding: np.ndarray  # (Vs,E)
     trg_embedding: np.ndarray  # (Vt,E)
-    src_word: Weights  # (6H,E)
     encoder: EncoderWeights
     start: Weights  # (H,C)
-    trg_word: Weights  # (3H+E,E)
     step: StepWeights
     v: np.ndarray  # (C) attention's energies; its bias v_b is the same for all positions and changes nothing
     softmax: Rows  # (Vt,E)
@@ -213,15 +219,15 @@ def pack(p, precision=None):
     return Packed(
         p.src_embedding,
         p.trg_embedding,
-        stacked([forward.W, forward.Wx, backward.W, backward.Wx], [forward.b, forward.bx, backward.b, backward.bx]),
         EncoderWeights(
+            stacked([forward.W, forward.Wx, backward.W, backward.Wx], [forward.b, forward.bx, backward.b, backward.bx]),
             stacked([forward.U, forward.Ux], [none[: 3 * H]]),
             stacked([backward.U, backward.Ux], [none[: 3 * H]]),
             stacked([attention.W_h, cell.W, cell.Wx, readout.W_c], [attention.b, none[: 3 * H], readout.b_c]),
         ),
         stacked([p.start.W], [p.start.b]),
-        stacked([gru.W, gru.Wx, readout.W_y], [gru.b, gru.bx, readout.b_y]),
         StepWeights(
+            stacked([gru.W, gru.Wx, readout.W_y], [gru.b, gru.bx, readout.b_y]),
             stacked([cell.U, cell.Ux, attention.W_s], [cell.b, cell.bx, none[:C]]),
             stacked([gru.U, gru.Ux, readout.W_s], [none[: 3 * H], readout.b_s]),
         ),

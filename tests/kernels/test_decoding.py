@@ -13,7 +13,15 @@ from minnmt.lab.bench import limits as bench_limits
 from minnmt.lab.bench.limits import add_up, many_dots
 from minnmt.search import packed
 from minnmt.search.desks import Team, reading_desk, step_desk
-from minnmt.search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, make_rows, product
+from minnmt.search.packed import (
+    PRECISIONS,
+    EncoderWeights,
+    StepWeights,
+    fill_tiles,
+    make_rows,
+    product,
+    shared_product,
+)
 from minnmt.search.stages import (
     Source,
     State,
@@ -186,7 +194,7 @@ def test_attend(lengths, N, C, P, seed):
 def test_annotate(lengths, H, E, precision, n_threads, seed):
     rng = np.random.default_rng(seed)
     inputs = normal(rng, len(lengths), max(lengths), 6 * H)
-    shapes = (3 * H, H), (3 * H, H), (5 * H + E, 2 * H)
+    shapes = (6 * H, E), (3 * H, H), (3 * H, H), (5 * H + E, 2 * H)
     weights = EncoderWeights(*(draw_weights(rng, *shape, precision) for shape in shapes))
     given = inputs, np.array(lengths, np.int64), weights
     desk = reading_desk(inputs, weights, n_threads)
@@ -195,6 +203,11 @@ def test_annotate(lengths, H, E, precision, n_threads, seed):
     theirs = annotate.plain(*given)  # of kernels
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def draw_step_weights(rng, H, E, precision):
+    P = 3 * H + E
+    return StepWeights(*(draw_weights(rng, *shape, precision) for shape in ((P, E), (5 * H, H), (P, H))))
 
 
 @compares(decoder_step)
@@ -209,7 +222,7 @@ def test_decoder_step(lengths, H, E, K, precision, n_threads, seed):
     P, C, B = 3 * H + E, 2 * H, len(lengths)
     sentence = np.sort(rng.integers(0, B, rng.integers(1, B * K + 1)))
     N = len(sentence)
-    weights = StepWeights(draw_weights(rng, 3 * H + C, H, precision), draw_weights(rng, P, H, precision))
+    weights = draw_step_weights(rng, H, E, precision)
     source, output = draw_source(rng, lengths, C, P), draw_output(rng, rng.integers(1, 80, B), E, precision)
     state = State(np.tanh(normal(rng, N, H)), normal(rng, N, P))
     desk = step_desk(N, K, state, source, weights, output, n_threads)
@@ -220,6 +233,33 @@ def test_decoder_step(lengths, H, E, K, precision, n_threads, seed):
     theirs = decoder_step.plain(*given)  # of kernels
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@compares(shared_product)
+@settings(max_examples=40, deadline=None)
+@given(
+    M=st.integers(0, 7), H=st.integers(1, 90), E=st.integers(1, 20), precision=PRECISION, n_threads=N_THREADS, seed=SEED
+)
+def test_shared_products(M, H, E, precision, n_threads, seed):
+    """At either desk: the same numbers as of one thread, and no argument has changed."""
+    rng = np.random.default_rng(seed)
+    weights, lengths = draw_step_weights(rng, H, E, precision), [3, 4]
+    source, output = draw_source(rng, lengths, 2 * H, 3 * H + E), draw_output(rng, [9, 8], E, precision)
+    desk = step_desk(7, 2, State(normal(rng, 1, H), normal(rng, 1, 3 * H + E)), source, weights, output, n_threads)
+    work = "decoding.help_steps", n_threads, source, weights, output, desk
+    shapes = (6 * H, E), (3 * H, H), (3 * H, H), (5 * H + E, 2 * H)
+    reader = EncoderWeights(*(draw_weights(rng, *shape, precision) for shape in shapes))
+    inputs = normal(rng, 2, 4, 6 * H)
+    other_desk = reading_desk(inputs, reader, n_threads)
+    other = "reading.help_reading", n_threads, inputs, np.array(lengths, np.int64), reader, other_desk
+    for word, at, helpers in ((weights.word, desk, work), (reader.word, other_desk, other)):
+        x = normal(rng, M, E)
+        before = x.copy()
+        with helped(*helpers):
+            for _ in range(2):
+                ours = find_kernel(shared_product.counterpart)(x, word, at)
+                np.testing.assert_array_equal(ours, shared_product.plain(x, word))  # of kernels
+        np.testing.assert_array_equal(x, before)
 
 
 @contextlib.contextmanager
@@ -284,7 +324,7 @@ def test_a_late_helper_finds_nothing_to_do():
     rng = np.random.default_rng(1)
     H, E, K, lengths = 3, 2, 5, [4] * 6
     P, C = 3 * H + E, 2 * H
-    weights = StepWeights(draw_weights(rng, 3 * H + C, H, "int8"), draw_weights(rng, P, H, "int8"))
+    weights = draw_step_weights(rng, H, E, "int8")
     source, output = draw_source(rng, lengths, C, P), draw_output(rng, [9] * 6, E, "int8")
     sentence = np.repeat(np.arange(6), K)
     N = len(sentence)
@@ -311,7 +351,7 @@ def test_helpers_come_late_leave_early_and_change_nothing():
     """The leader takes what nobody else does; a helper that is not needed leaves by itself."""
     rng = np.random.default_rng(1)
     inputs, lengths = normal(rng, 2, 3, 12), np.array([3, 2])
-    weights = EncoderWeights(*(draw_weights(rng, *shape, "int8") for shape in ((6, 2), (6, 2), (11, 4))))
+    weights = EncoderWeights(*(draw_weights(rng, *shape, "int8") for shape in ((12, 1), (6, 2), (6, 2), (11, 4))))
     desk = reading_desk(inputs, weights, 2)
     find_kernel("reading.help_reading")(inputs, lengths, weights, desk, 1, 2)  # nothing happens: it returns
     expected = [a.copy() for a in find_kernel(annotate.counterpart)(inputs, lengths, weights, desk)]

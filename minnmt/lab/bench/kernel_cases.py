@@ -25,7 +25,16 @@ from ...nn.softmax import softmax_nll, softmax_nll_backward
 from ...search.checking import best_of_all
 from ...search.desks import check_desk, estimating_desk, reading_desk, step_desk
 from ...search.estimating import MORE_WORDS, MOST_ROWS, Listed, beyond_lists
-from ...search.packed import PRECISIONS, EncoderWeights, StepWeights, fill_tiles, finer_rows, make_rows, product
+from ...search.packed import (
+    PRECISIONS,
+    EncoderWeights,
+    StepWeights,
+    fill_tiles,
+    finer_rows,
+    make_rows,
+    product,
+    shared_product,
+)
 from ...search.stages import (
     Source,
     State,
@@ -106,11 +115,11 @@ class Maker:
         middle, products = self.floats(BEAM, 3 * H + C), self.floats(BEAM, P)
         sentence, source = np.zeros(BEAM, int), Source(self.floats(1, S, C + P), np.array([S]), self.floats(C))
         in_attention = BEAM * S * (C * (TANH + 3) + 2 * P), size_of(source.memory, context) + BEAM * C * 4
-        shapes = (3 * H, H), (C + P, C), (3 * H + C, H), (P, H), (M, E)
-        for (precision, u), (_, annotation), (_, to_middle), (_, to_state), (_, words) in zip(
-            *(self.weights(*shape).items() for shape in shapes)
-        ):
-            weights = EncoderWeights(u.tiles, u.tiles, annotation.tiles)
+        shapes = (6 * H, E), (3 * H, H), (C + P, C), (P, E), (3 * H + C, H), (P, H), (M, E)
+        kinds = [self.weights(*shape) for shape in shapes]
+        for precision in PRECISIONS:
+            of_source, u, annotation, of_target, to_middle, to_state, words = (kind[precision] for kind in kinds)
+            weights = EncoderWeights(of_source.tiles, u.tiles, u.tiles, annotation.tiles)
             nbytes = inputs.nbytes + 4 * S * (2 * C + P) + S * 2 * u.w.nbytes + annotation.w.nbytes
             flops = 4 * S * 3 * H * H + S * C * CELL + 2 * S * annotation.w.size
             arguments = (inputs, np.array([S]), weights, reading_desk(inputs, weights))
@@ -118,13 +127,16 @@ class Maker:
             output = words.all_words(1)
             o, logits = self.floats(BEAM, E), (2 * BEAM * M * E, size_of(words.w) + 4 * BEAM * (E + M))
             yield KernelCase(word_logits, f"a beam of 5, {M:,} words", (o, sentence, output), *logits, precision)
-            weights = StepWeights(to_middle.tiles, to_state.tiles)
+            weights = StepWeights(of_target.tiles, to_middle.tiles, to_state.tiles)
             state = State(s, products)
             desk = step_desk(BEAM, BEAM, state, source, weights, output)
             arguments = (word, state, sentence, source, weights, output, np.zeros(BEAM, bool), BEAM, desk)
             flops = 2 * BEAM * (3 * H + C + P) * H + logits[0] + in_attention[0]
             nbytes = size_of(to_middle.w, to_state.w) + logits[1] + in_attention[1]
             yield KernelCase(decoder_step, f"a beam of 5, {M:,} words", arguments, flops, nbytes, precision)
+            y = self.floats(BEAM, E)
+            arguments, work = (y, weights.word, desk), (2 * BEAM * P * E, size_of(*weights.word[:3]) + 4 * BEAM * P)
+            yield KernelCase(shared_product, f"{BEAM} new words", arguments, *work, precision)
         yield KernelCase(gru_cell, "a beam of 5", (word, middle, s), s.size * CELL, 8 * s.nbytes)
         yield KernelCase(attend, f"a beam of 5, {S} positions", (middle, sentence, source), *in_attention)
         work = BEAM * E * (TANH + 2), 16 * BEAM * E
