@@ -12,7 +12,8 @@ from . import options as opt
 
 ITERATIONS = 5
 *FIRST, LAST = (method.text for method in ALIGNERS.values())
-ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "threads", "shares")
+ATTENTION_ONLY = ("frozen", "threshold", "learning_rate", "save_model", "shares")
+THREADED = ("attention", "phrases", "neural")
 # What is made for decode --select
 SELECTORS = {"phrases": "phrases.npz", "neural": "selection.npz", "screen": "screen.npz"}
 
@@ -70,6 +71,8 @@ def align(method, src, trg, **options):
         raise UsageError("--src and --trg: only one text can come from standard input (-)")
     if method != "attention":
         refuse(options, ATTENTION_ONLY, "goes with --method attention")
+    if method not in THREADED:
+        refuse(options, ("threads",), "goes with --method attention, phrases and neural")
     if method not in ITERATING:
         refuse(options, ("iterations",), f"goes with --method {' and '.join(ITERATING)}")
     if method in SELECTORS:
@@ -164,7 +167,7 @@ def make_for_selector(method, src, trg, options):
     model = opt.model_from_options(options)
     opt.check_outputs([output], [src, trg, *opt.model_files(options)])
     settings = Settings.from_config(model.config) if model.config else Settings()
-    settings = replace(settings, threads=opt.training_threads(settings.batch_size))
+    settings = replace(settings, threads=options["threads"] or opt.training_threads(settings.batch_size))
     split = aligning.parallel_text(model, src, trg)
     with only_writer(directory) if opt.is_beside(output, directory) else contextlib.nullcontext(), tuned():
         if method == "phrases":

@@ -1,6 +1,7 @@
 """Making what selectors need, from a model and its text: counts of phrases, the neural selector's layer, a screen."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -17,13 +18,15 @@ from ..search.screen import Screen, nearest
 from ..text.batches import make_batch
 from ..text.parallel import encode_pairs
 from ..text.vocab import EOS
+from ..threads import threads
 from ..train.adam import Adam
 from ..train.attention_pass import frozen_counts
 from ..train.loop import seeded_order
 
 LEARNING_RATE = 0.002
 EPOCHS = 3
-BATCH = 16  # sentences: the scores of all words at all their positions are in memory, one sentence at a time
+BATCH = 16  # sentences: the scores of all words at all their positions are in memory, one sentence per thread
+SHARES = 4  # of a batch, which threads take over; always as many, so that the sums do not depend on the threads
 WEIGHT = 5.0  # of a word that is needed
 READOUTS = 200_000  # that a screen is made from
 GROUPS, ROUNDS = 100, 15  # of them, and of k-means
@@ -45,24 +48,25 @@ def count_phrases(model, split, settings, status):
 def train_selection(model, split, settings, status, epochs=EPOCHS):
     """Train the layer on the text, the model as it is -> Selection, the loss of each epoch."""
     src, trg = encode_pairs(split, model.src, model.trg, settings.max_train_length)
-    params = model.params
-    layer = first_selection(params, trg, np.random.default_rng(settings.seed))
+    layer = first_selection(model.params, trg, np.random.default_rng(settings.seed))
     adam, losses = Adam.for_parameters(layer), []
-    for epoch in range(1, epochs + 1):
-        order = list(seeded_order(src, trg, replace(settings, batch_size=BATCH), epoch))
-        status.start_epoch(epoch, epochs, len(order))
-        total = 0.0
-        for chosen in order:
-            batch = make_batch([src[i] for i in chosen], [trg[i] for i in chosen])
-            loss, grads = selection_gradient(batch, params, layer)
-            if not np.isfinite(loss):
-                raise UserError(OVERFLOW)
-            adam.update(layer, grads, LEARNING_RATE / (1 + len(losses)))
-            total += loss
-            status.update(loss, int(batch.trg_mask.sum()))
-        losses.append(total / len(src))
-        status.clear()
-        status.line(f"epoch {epoch}: loss {losses[-1]:.2f} per sentence")
+    with threads(settings.threads) as spread:
+        for epoch in range(1, epochs + 1):
+            order = list(seeded_order(src, trg, replace(settings, batch_size=BATCH), epoch))
+            status.start_epoch(epoch, epochs, len(order))
+            total = 0.0
+            for chosen in order:
+                parts = [chosen[i::SHARES] for i in range(min(SHARES, len(chosen)))]
+                batches = [make_batch([src[i] for i in part], [trg[i] for i in part]) for part in parts]
+                loss, grads = shared_gradient(batches, model.params, layer, spread)
+                if not np.isfinite(loss):
+                    raise UserError(OVERFLOW)
+                adam.update(layer, grads, LEARNING_RATE / (1 + len(losses)))
+                total += loss
+                status.update(loss, int(sum(batch.trg_mask.sum() for batch in batches)))
+            losses.append(total / len(src))
+            status.clear()
+            status.line(f"epoch {epoch}: loss {losses[-1]:.2f} per sentence")
     return layer, losses
 
 
@@ -76,8 +80,16 @@ def first_selection(params, trg, rng):
     return Selection(P, np.zeros(E, np.float32), np.log(share / (1 - share)).astype(np.float32))
 
 
+def shared_gradient(batches, params, layer, spread):
+    """Batches, a map that may use threads -> the loss, summed over all sentences; the gradient of its mean."""
+    losses, found = zip(*spread(partial(selection_gradient, params=params, layer=layer), batches))
+    n_sentences = sum(batch.src_ids.shape[1] for batch in batches)
+    grads = Selection(*(sum(arrays) / np.float32(n_sentences) for arrays in zip(*(vars(g).values() for g in found))))
+    return sum(losses), grads
+
+
 def selection_gradient(batch, params, layer):
-    """A Batch -> the loss, summed over its sentences; the gradient of its mean, a Selection."""
+    """A Batch -> the loss, summed over its sentences, and its gradient, a Selection."""
     h = annotations(batch.src_ids, batch.src_mask, params)
     z, cache = selection_forward(h, batch.src_mask, params.softmax.W, layer)
     needed = np.zeros_like(z)
@@ -85,7 +97,7 @@ def selection_gradient(batch, params, layer):
         needed[b, batch.trg_ids[batch.trg_mask[:, b] > 0, b]] = 1
     loss, dz = needed_loss(z, needed, WEIGHT)
     grads = zeros_like(layer)
-    selection_backward(dz / np.float32(len(z)), cache, params.softmax.W, grads)
+    selection_backward(dz, cache, params.softmax.W, grads)
     return float(loss.sum()), grads
 
 

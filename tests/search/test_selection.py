@@ -1,14 +1,21 @@
 """Selectors by name: their union, the neural one, and what the commands make of them."""
 
+import io
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from minnmt.model.directory import load_model
 from minnmt.nn.selection import Selection, needed_loss, selection_forward
 from minnmt.search.neural_selector import NeuralSelector, annotations, load_selection, save_selection
 from minnmt.search.selectors import SELECTORS, Union
-from minnmt.tasks.selecting import first_selection, selection_gradient
+from minnmt.tasks.selecting import first_selection, selection_gradient, shared_gradient, train_selection
 from minnmt.text.batches import make_batch, pad
+from minnmt.text.split import Split
 from minnmt.train.adam import Adam
+from minnmt.train.settings import Settings
+from minnmt.train.status import Status
 from tests.conftest import run_cli
 from tests.search.test_lists import sharp
 
@@ -46,7 +53,7 @@ def test_training_learns_which_words_are_needed(rng):
     adam, batch = Adam.for_parameters(chosen), make_batch(src, src)
     losses = []
     for _ in range(200):
-        loss, grads = selection_gradient(batch, params, chosen)
+        loss, grads = shared_gradient([batch], params, chosen, map)
         adam.update(chosen, grads, 0.02)
         losses.append(loss)
     assert losses[-1] < 0.6 * losses[0]
@@ -54,6 +61,27 @@ def test_training_learns_which_words_are_needed(rng):
     own = np.mean([np.isin(s, ids).mean() for s, ids in zip(src, lists)])
     others = np.mean([np.isin(s, ids).mean() for s, ids in zip(src[1:] + src[:1], lists)])
     assert own > others + 0.2
+
+
+def test_shares_of_a_batch_add_up_to_its_gradient(rng):
+    params = sharp(rng, np.float64, trg_words=9)
+    src = [rng.integers(2, 9, n).tolist() for n in (5, 3, 4, 1, 2)]
+    chosen = first_selection(params, src, rng)
+    loss, grads = selection_gradient(make_batch(src, src), params, chosen)
+    parts = [make_batch(src[i::2], src[i::2]) for i in range(2)]
+    shared_loss, shared = shared_gradient(parts, params, chosen, map)
+    assert shared_loss == pytest.approx(loss)
+    for name, array in vars(shared).items():
+        np.testing.assert_allclose(array, getattr(grads, name) / len(src), rtol=1e-6, atol=1e-9)
+
+
+def test_the_layer_does_not_depend_on_the_number_of_threads(tiny_run):
+    model = load_model(tiny_run)
+    split = Split(["eins zwei blau.", "rot Haus.", "zwei.", "vier", "Haus"] * 4, ["one two blue.", "red"] * 10)
+    settings = [replace(Settings(), threads=n) for n in (1, 3)]
+    one, other = (train_selection(model, split, each, Status(io.StringIO()), epochs=2)[0] for each in settings)
+    for name, array in vars(one).items():
+        np.testing.assert_array_equal(array, getattr(other, name))
 
 
 def test_a_lower_threshold_only_adds_words(rng):
@@ -146,6 +174,7 @@ def test_from_align_to_decode(tiny_run, tmp_path):
         (["audit", "--select", "screen"], "--select screen has none"),
         (["align", "--method", "phrases", "--frozen"], "--frozen"),
         (["align", "--method", "neural", "--pharaoh", "x"], "--pharaoh"),
+        (["align", "--method", "screen", "--threads", 2], "--threads goes with"),
     ],
 )
 def test_what_is_refused(tiny_run, options, message):
