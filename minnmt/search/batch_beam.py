@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..compiled import compiled
 from ..text.vocab import EOS
 from .beam import Hypothesis
 from .desks import ALONE
@@ -105,16 +106,23 @@ class Beams:
         """Which rows may only end."""
         return (self.longest == self.time)[self.live.sentence]
 
-    def advance(self, best, more, notes=(), rows=None):
-        """One step: of each row its best words (N,K) and what these add (N,K) -> (N') the row that each continues.
+    def choose(self, best, more, rows=slice(None)):
+        """Of each row its best words (N,K) and what these add (N,K) -> (parents, words, logps) as of best_extensions.
 
-        With `rows` (N), ascending, only these take it; they must be whole sentences. notes: arrays (N,...) to keep.
+        With `rows` (N), ascending, only these have them; they must be whole sentences.
+        """
+        free = self.settings.beam - self.ended.n
+        return best_extensions(more, best, self.live.logps[rows], self.live.sentence[rows], free)
+
+    def advance(self, chosen, notes=(), rows=None):
+        """One step: what was chosen, of all rows or of these -> (N') the row that each continues.
+
+        notes: arrays (N,...) to keep, whose rows are the parents.
         """
         if rows is not None and len(rows) == len(self.live.words):
             rows = None  # all of them
         before = self.live if rows is None else Rows(*(array[rows] for array in self.live))
-        free = self.settings.beam - self.ended.n
-        parents, words, logps = best_extensions(before.sentence, before.logps, best, more, free)
+        parents, words, logps = chosen
         self.time[before.sentence] += 1  # once, however many rows a sentence has
         sentence = before.sentence[parents]
         nodes = self.history.add(before.nodes[parents], words, *(array[parents] for array in notes))
@@ -165,7 +173,7 @@ def search(steps, sentences, settings):
     with steps.helped():
         while len(parents):
             best, more, alpha = steps.step(beams.live.sentence, parents, beams.live.words, beams.ending())
-            parents = beams.advance(best, more, (alpha,) if settings.keep_attention else ())
+            parents = beams.advance(beams.choose(best, more), (alpha,) if settings.keep_attention else ())
     return beams
 
 
@@ -182,8 +190,10 @@ def hypotheses(beams, sentences, best=None):
     return found
 
 
-def best_extensions(sentence, logps, words, more, free):
-    """Rows with logps (N), their best words (N,K) and what these add (N,K), free places (B) -> parents, words, logps.
+@compiled("beams.best_extensions")
+def best_extensions(more, words, logps, sentence, free):
+    """What the best words of rows add (N,K), these words (N,K); logps (N); the sentence of each row (N), ascending;
+    free places (B) -> parents, words, logps.
 
     The chosen extensions of a sentence are side by side, best first, as many as it has free places. Ties go to the
     earlier hypothesis, then to the lower word.

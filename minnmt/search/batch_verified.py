@@ -122,7 +122,7 @@ def make_draft(steps, beams, lengths):
             best, more, alpha = steps.step(live.sentence, parents, live.words, ending)
             arrays = *steps.state, steps.o, alpha, best, more  # good until the next step
             parts.append((origins, live.sentence, live.words, ending, *(array.copy() for array in arrays)))
-            parents = beams.advance(best, more)
+            parents = beams.advance(beams.choose(best, more))
             going = np.flatnonzero((beams.time - began < lengths)[beams.live.sentence])
             beams.keep(going)
             parents = parents[going]
@@ -148,11 +148,11 @@ def replay(beams, draft, doubts, best, more, variance=None, listed=None):
         if not len(taken):
             return State(*(array[origins] for array in draft.state))
         known = rows[taken]
-        given = best[known], more[known], [array[known] for array in notes], taken
+        chosen, kept = beams.choose(best[known], more[known], taken), [array[known] for array in notes]
         if variance is None:
-            parents = beams.advance(*given)
+            parents = beams.advance(chosen, kept, taken)
         else:
-            parents = doubts.advance(beams, *given, variance[known], listed[known])
+            parents = doubts.advance(beams, chosen, kept, taken, more[known], variance[known], listed[known])
         stayed = astray[beams.live.sentence]
         origins = np.where(stayed, origins[parents], rows[parents])
         found = [children.get(pair, NOT_DRAFTED) for pair in zip(origins.tolist(), beams.live.words.tolist())]
@@ -214,7 +214,7 @@ def search_on(steps, beams, trail):
             trail.append(Moment(*now))
             best, more, alpha = steps.step(beams.live.sentence, parents, beams.live.words, beams.ending())
             notes = (alpha,) if beams.settings.keep_attention else ()
-            parents = beams.advance(best, more, (*notes, steps.o))
+            parents = beams.advance(beams.choose(best, more), (*notes, steps.o))
 
 
 def go_back(beams, trail, times):

@@ -10,7 +10,6 @@ come, and to equal the best score there is to four digits.
 
 import numpy as np
 
-from .batch_beam import best_extensions
 from .estimating import SURE
 
 CLOSE = 2e-5  # log-probabilities that are added up in another order differ by less, sums of t of them by sqrt(t) times
@@ -23,27 +22,28 @@ class Doubts:
         self.unsure = np.zeros(n_sentences, bool)
         self.variance = np.zeros(n_sentences)  # of the log-probability of each live hypothesis
 
-    def advance(self, beams, best, more, notes, rows, variance, listed):
-        """As Beams.advance; variance (N) of what the rows say, the last of their notes; words of their lists (N,K)."""
+    def advance(self, beams, chosen, notes, rows, more, variance, listed):
+        """As Beams.advance, of what was chosen by `more` (N,K); its variance (N), the last of the notes; which of it
+        belongs to words of the lists (N,K)."""
         total = self.variance.copy()
         total[rows] += variance
-        self.look(beams, rows, best, more, total[rows], listed)
-        parents = beams.advance(best, more, [*notes, variance], rows)
+        self.look(beams, rows, chosen, more, total[rows], listed)
+        parents = beams.advance(chosen, [*notes, variance], rows)
         self.variance = total[parents]
         return parents
 
-    def look(self, beams, rows, best, more, variance, listed):
+    def look(self, beams, rows, chosen, more, variance, listed):
         """Before a step: is whatever will be chosen clearly better than what each row would add next?"""
-        sentence, logps, K = beams.live.sentence[rows], beams.live.logps[rows], best.shape[1]
+        sentence, logps, K = beams.live.sentence[rows], beams.live.logps[rows], more.shape[1]
         self.unsure[sentence[variance == np.inf]] = True
-        parents, _, chosen = best_extensions(sentence, logps, best, more, beams.settings.beam - beams.ended.n)
+        parents, _, totals = chosen
         n_chosen = np.minimum(np.bincount(parents, minlength=len(rows)), K - 1)
         nexts = logps + more[np.arange(len(rows)), n_chosen]
         own = parents[:, None] == np.arange(len(rows))
         needed = CLOSE * np.sqrt(beams.time[sentence] + 1.0) + SURE * np.sqrt(variance[parents][:, None] + variance)
         both = listed[parents, nth_of_row(parents)][:, None] & listed[np.arange(len(rows)), n_chosen]
         needed[own & both] = 0  # in the order that full decoding has them in
-        ahead = chosen[:, None] - nexts >= needed
+        ahead = totals[:, None] - nexts >= needed
         same = sentence[parents][:, None] == sentence
         self.unsure[sentence[parents[(same & ~ahead).any(axis=1)]]] = True
 

@@ -14,11 +14,11 @@ WORDS = np.array([[5, 6, 7], [8, 9, 10]])
 def two_rows(gap, variance, listed=True, first=(-0.1, -2.0, -9.0)):
     """A beam of two hypotheses: the first adds `first`, the best of the second is `gap` behind the last chosen one."""
     beams = Beams([[2]], SearchSettings(beam=2))
-    beams.advance(np.array([[3, 4]]), np.array([[0.0, -1.0]]))
+    beams.advance(beams.choose(np.array([[3, 4]]), np.array([[0.0, -1.0]])))
     doubts, more = Doubts(1), np.array([first, [first[1] - gap + 1.0, -20.0, -30.0]])
     rows, flags = np.arange(2), np.full((2, 3), listed)
     doubts.variance = np.zeros(2)
-    doubts.advance(beams, WORDS, more, [], rows, np.array(variance, float), flags)
+    doubts.advance(beams, beams.choose(WORDS, more, rows), [], rows, more, np.array(variance, float), flags)
     return doubts.unsure[0]
 
 

@@ -22,6 +22,7 @@ from ...nn.bf16 import add_bf16_product, add_bf16_rows, bf16_product, bf16_softm
 from ...nn.functions import add_rows
 from ...nn.gru import gru_gates, gru_gates_backward
 from ...nn.softmax import softmax_nll, softmax_nll_backward
+from ...search.batch_beam import best_extensions
 from ...search.checking import best_of_all
 from ...search.desks import check_desk, estimating_desk, reading_desk, step_desk
 from ...search.estimating import MORE_WORDS, MOST_ROWS, Listed, beyond_lists
@@ -148,6 +149,9 @@ class Maker:
             logits = self.floats(BEAM, M)
             arguments = (logits, np.full(BEAM, M), np.zeros(BEAM, bool), BEAM)
             yield KernelCase(best_words, f"a beam of 5, {M:,} words", arguments, logits.size * (EXP + 3), logits.nbytes)
+        more, words, everybody = self.floats(BEAM, BEAM), np.zeros((BEAM, BEAM), int), np.zeros(BEAM, int)
+        arguments = (more, words, np.zeros(BEAM), everybody, np.array([BEAM]))
+        yield KernelCase(best_extensions, f"a beam of {BEAM}", arguments, 0, 2 * words.nbytes)
         M, o = self.V, self.floats(CHECKED, self.E)
         for precision, rows in self.weights(M, self.E).items():
             output = rows.all_words(1)
