@@ -162,10 +162,11 @@ def replay(beams, draft, doubts, best, more, variance=None, listed=None):
 def add_words(lists, live):
     """The last words of live hypotheses join the lists of their sentences -> how many (B) were missing."""
     n_added = np.zeros(len(lists), int)
-    for b in np.unique(live.sentence):
-        missing = np.setdiff1d(live.words[live.sentence == b], lists[b])
-        if len(missing):
-            lists[b], n_added[b] = np.union1d(lists[b], missing), len(missing)
+    for b, word in zip(live.sentence.tolist(), live.words.tolist()):
+        place = np.searchsorted(lists[b], word)
+        if place == len(lists[b]) or lists[b][place] != word:
+            lists[b] = np.insert(lists[b], place, word)
+            n_added[b] += 1
     return n_added
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..compiled import compiled
 from . import fast
-from .desks import ALONE, estimating_desk
+from .desks import ALONE, cleared, estimating_desk
 from .packed import round_rows
 from .stages import word_logits
 
@@ -58,6 +58,9 @@ class Estimates:
         finer, self.longest = engine.finer_preview
         self.outputs = engine.preview.all_words(1), finer.all_words(1)
         self.team = team if engine.preview.w.nbytes >= fast.WORTH_HELP else ALONE
+        self.n_found = min(n + MORE_WORDS, len(self.rows.bias))
+        shape = MOST_ROWS, self.n_found, self.outputs[0], self.rows.w.shape[1]
+        self.desk = estimating_desk(*shape, self.team.n_threads)
 
     def best_words(self, o, ending, best, logps, listed):
         """Readouts (R,E); ending (R), which may only end; the n best words of their lists (R,n), logps (R,n); Listed.
@@ -79,9 +82,8 @@ class Estimates:
 
     def beyond(self, o, listed):
         """As beyond_lists, of any number of rows."""
-        n, w, bias = min(self.n + MORE_WORDS, len(self.rows.bias)), self.rows.w, self.rows.bias
-        desk, parts = estimating_desk(min(MOST_ROWS, len(o)), n, self.outputs[0], o.shape[1], self.team.n_threads), []
-        given = self.outputs, self.longest, w, bias, n, desk
+        w, bias, desk, parts = self.rows.w, self.rows.bias, cleared(self.desk), []
+        given = self.outputs, self.longest, w, bias, self.n_found, desk
         with self.team.helping("checking.help_estimating", listed.ids, listed.sizes, self.outputs, w, bias, desk):
             for start in range(0, len(o), MOST_ROWS):
                 part = slice(start, start + MOST_ROWS)

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 
 from ..text.batches import pad
-from .desks import ALONE, reading_desk, step_desk
+from .desks import ALONE, cleared, reading_desk, step_desk
 from .packed import fastest_precision, finer_rows, instruction, make_rows, pack, product, shared_product
 from .stages import Source, State, annotate, decoder_step
 
@@ -162,8 +162,7 @@ class FastSteps:
 
     def helped(self):
         """Within it, the team helps with the steps."""
-        if self.desk:
-            self.desk = self.desk._replace(board=np.zeros_like(self.desk.board))  # nobody comes late from the last time
+        self.desk = cleared(self.desk)
         return self.team.helping("decoding.help_steps", self.source, self.p.step, self.output, self.desk)
 
     def step(self, sentence, parents, words, ending):
