@@ -21,7 +21,7 @@ from .doubts import Doubts
 from .estimating import Estimates, Listed
 from .fast import FastSteps
 from .stages import State
-from .verified import Effort, draft_length, least_share, n_checked
+from .verified import PACE, Effort, draft_length, is_far_from, least_share, n_checked
 
 NOT_DRAFTED = -1
 
@@ -178,10 +178,13 @@ def checked_batch_search(sentences, engine, settings, lists, team=ALONE):
     steps, checker = FastSteps(engine, sentences, lists, settings.beam, team), AllWords(engine, settings.beam, team)
     beams, trail, judged = Beams(sentences, settings), [], {}
     lists, efforts = list(lists), [Effort(1) for _ in sentences]
+    expected = np.array([len(src) + 1 for src in sentences])
     while len(beams.live.words):
         searched, began = np.unique(beams.live.sentence), beams.time.copy()
         search_on(steps, beams, trail)
-        (best, missed), back = check_ended(beams, checker, judged), {}
+        going = np.unique(beams.live.sentence)
+        best, missed = check_best(beams, going, is_far_from(expected, beams.time), checker, judged)
+        back = {b: beams.time[b] for b in going.tolist()}
         for b in searched.tolist():
             times, words = missed[b]
             missing = ~np.isin(words, lists[b])
@@ -190,7 +193,7 @@ def checked_batch_search(sentences, engine, settings, lists, team=ALONE):
             n_words = len(lists[b])
             lists[b] = np.union1d(lists[b], words[missing])
             efforts[b].add_search(beams.time[b] - began[b], beams.time[b], len(lists[b]) - n_words)
-        if back:
+        if any(t < beams.time[b] for b, t in back.items()):
             steps.choose_words([lists[b] if b in back else np.array([EOS]) for b in range(len(lists))])
             steps.go_on_from(go_back(beams, trail, back))
     return hypotheses(beams, sentences, best), efforts
@@ -207,19 +210,33 @@ class Moment(NamedTuple):
 
 
 def search_on(steps, beams, trail):
-    """Search from where the beams are until they are over; adds a Moment for every step, and keeps readouts."""
-    parents, ended = np.arange(len(beams.live.words)), beams.ended
+    """Search from where the beams are until they are over, or for PACE steps; readouts are kept.
+
+    Adds a Moment for every step, and one for the next.
+    """
+    parents, notes = np.arange(len(beams.live.words)), ()
     with steps.helped():
-        while len(parents):
-            now = beams.live, steps.state.s[parents], beams.time.copy(), ended.n.copy(), ended.scores.copy()
-            trail.append(Moment(*now))
+        for _ in range(PACE):
+            if not len(parents):
+                break
+            trail.append(now(beams, steps.state.s[parents]))
             best, more, alpha = steps.step(beams.live.sentence, parents, beams.live.words, beams.ending())
             notes = (alpha,) if beams.settings.keep_attention else ()
             parents = beams.advance(beams.choose(best, more), (*notes, steps.o))
+    steps.state = State(*(array[parents] for array in steps.state))
+    trail.append(now(beams, steps.state.s))
+
+
+def now(beams, s):
+    """Beams, the states of what is live -> Moment."""
+    return Moment(beams.live, s, beams.time.copy(), beams.ended.n.copy(), beams.ended.scores.copy())
 
 
 def go_back(beams, trail, times):
-    """Beams that are over; times {sentence: step} -> the states (N,H) of what is live there. Moves the beams."""
+    """Beams; times {sentence: step}, of all that are not over then -> the states (N,H) of what is live there.
+
+    Moves the beams.
+    """
     parts = []
     for b, t in sorted(times.items()):
         then = next(moment for moment in reversed(trail) if moment.time[b] == t)  # the last time it was there
@@ -232,15 +249,18 @@ def go_back(beams, trail, times):
     return s
 
 
-def check_ended(beams, checker, judged):
-    """Beams that are over, with readouts -> what all words say of the best translations: ranked, missed.
+def check_best(beams, going, far, checker, judged):
+    """Beams, with readouts, the sentences that are not over, and (B) which are far from it -> ranked, missed.
 
-    ranked: of each sentence [(score, logp, node)], best first, as Beams.best gives them. missed: of each sentence the
-    steps (M) at which another word might have been chosen in these, and the words (M). judged: {node: what was found of
-    it before}.
+    Of sentences that are over, what all words say of the best translations; of those that are far from it, of the best
+    hypotheses. ranked: [(score, logp, node)], best first, as Beams.best gives them. missed: the steps (M) at which
+    another word might have been chosen, and the words (M). judged: {node: what was found of it before}.
     """
     history, settings = beams.history, beams.settings
     best = beams.best(n_checked(settings))
+    for b in going.tolist():
+        nodes = beams.live.nodes[beams.live.sentence == b] if far[b] else ()
+        best[b] = [(None, None, node) for node in nodes[: n_checked(settings)]]
     paths = {node: history.path(node) for each in best for *_, node in each}
     nodes = sorted({node for path in paths.values() for node in path if node not in judged})
     if nodes:

@@ -10,8 +10,8 @@ first step is always where the true search is.
 `checked_search` is cheaper and promises less. It searches with the list, and ranks the three best translations by their
 scores with all words. If at some step of these a word outside the list was nearly as probable as the word chosen (0.3
 times), such words join the list, and it searches again from the first such step on; what was before stays as the
-shorter list had it. Without a beam that is full search. With one it is not: what left the beam on the way is not looked
-at.
+shorter list had it. In a long sentence the three best hypotheses are looked at on the way, too, so that less has to be
+searched again. Without a beam that is full search. With one it is not: what left the beam on the way is not looked at.
 
 Left out: batches and speed (batch_verified.py). Notebook 11 drafts by hand.
 """
@@ -29,6 +29,7 @@ from .beam import Beginning, allowed, best_extensions, best_places, could_win, e
 WORTH, FIRST_MISS, LAST = 2.0, 40.0, 1.5  # see draft_length
 RIVALS, LEAST_SHARE = 3, 0.3  # of checked_search: translations that are checked, words that are missed
 MOST_BETTER = 16  # words that are looked at in a step
+PACE = 13  # steps of checked_search without a check: one takes as long as two steps, and half of 26 steps have a miss
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Effort:
         return self.drafted - self.kept
 
     def add_search(self, n_steps, n_all, n_missing):
-        """A search to the end in n_steps, n_all from the start on; if no word was missing, it stands."""
+        """n_steps that were searched, n_all from the start on; if no word was missing, they stand."""
         self.drafted += int(n_steps)
         self.added += n_missing
         if n_missing:
@@ -148,7 +149,7 @@ def checked_search(src, params, settings, ids):
 
     Scores are those of all words.
     """
-    effort, longest, first = Effort(sentences=1), settings.longest(src), 0
+    effort, longest, expected, first = Effort(sentences=1), settings.longest(src), len(src) + 1, 0
     s0, memory, _ = encode(*pad([src]), params)
     steps = [([Beginning([], 0.0, s0, [])], [])]  # what was live and what had ended before each step
     while True:
@@ -160,22 +161,31 @@ def checked_search(src, params, settings, ids):
             ended = ended + [h for h in best if h.ended]
             live = [h for h in best if not h.ended]
             steps.append((live, ended))
-        ended = sorted(ended, key=lambda h: -settings.score(h.logp, len(h.ids)))[: n_checked(settings)]
-        checked = sorted((check(src, h, params, settings) for h in ended), key=lambda found: -found[0].score)
+            if (len(steps) - 1 - first) % PACE == 0 and is_far_from(expected, len(steps) - 1):
+                break
+        over = not could_win(live, ended, longest, settings)
+        chosen = sorted(ended, key=lambda h: -settings.score(h.logp, len(h.ids))) if over else live
+        checked = [check(src, h, params, settings) for h in chosen[: n_checked(settings)]]
         missing = {}  # by step
         for _, better in checked:
             for t, chosen in enumerate(better):
                 missing.setdefault(t, set()).update(np.setdiff1d(chosen, ids).tolist())
-        n_steps, first = len(steps) - 1 - first, min((t for t in missing if missing[t]), default=0)
+        n_steps, first = len(steps) - 1 - first, min((t for t in missing if missing[t]), default=len(steps) - 1)
         new = sorted(set().union(*missing.values()))
         effort.add_search(n_steps, len(steps) - 1, len(new))
-        if not new:
-            return [h for h, _ in checked[: settings.n_best]], effort
+        if over and not new:
+            checked = sorted((h for h, _ in checked), key=lambda h: -h.score)
+            return checked[: settings.n_best], effort
         ids = np.union1d(ids, new).astype(int)
 
 
+def is_far_from(expected, t):
+    """After t steps: is a check worth it before the end comes, which is expected after so many steps?"""
+    return expected - t >= PACE / 2
+
+
 def check(src, h, params, settings):
-    """A translation that has ended -> the same with its score from all words; at each step, other words for it."""
+    """A hypothesis -> as a translation, with its score from all words; at each step, other words for it."""
     s, memory, _ = encode(*pad([src]), params)
     logp, better = 0.0, []
     for t, word in enumerate(h.ids):

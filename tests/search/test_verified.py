@@ -87,9 +87,11 @@ def engine_for(how, params, monkeypatch):
 
 
 @pytest.mark.parametrize("beam, n_best", BEAMS)
-def test_both_do_the_same_work(rng, beam, n_best):
-    params, sentences, lists = sharp(rng, np.float64), draw_sentences(rng, 4, 9, 2), draw_lists(rng, 3)
-    settings = SearchSettings(beam=beam, n_best=n_best, max_length=9)
+@pytest.mark.parametrize("lengths", [(4, 9, 2), (26, 3, 33)])
+def test_both_do_the_same_work(rng, beam, n_best, lengths):
+    """Long sentences are checked on the way."""
+    params, sentences, lists = sharp(rng, np.float64), draw_sentences(rng, *lengths), draw_lists(rng, 3)
+    settings = SearchSettings(beam=beam, n_best=n_best, max_length=max(lengths))
     for plain_one, fast_one in VERIFIED.values():
         found, efforts = fast_one(sentences, FastEngine(params, "float32"), settings, lists)
         for src, ids, one, effort in zip(sentences, lists, found, efforts):
@@ -229,6 +231,20 @@ def test_checked_search_goes_back_to_the_first_miss_only(rng):
             found, effort = checked_search(src, params, settings, np.setdiff1d(np.arange(V), [word]))
             assert found[0].ids == ids
             assert effort == Effort(1, drafted=13 + 13 - t, kept=13, misses=1, added=1, touched=1)
+
+
+def test_checked_search_looks_at_long_sentences_on_the_way(rng):
+    """Without a beam, 41 steps: a miss is found at the next multiple of PACE, or at the end if that is near."""
+    params, settings = sharp(rng, np.float64), SearchSettings(beam=1, max_length=40)
+    params.softmax.b[EOS] = -1e6
+    (src,) = draw_sentences(rng, 40)
+    ids, found_at = beam_search(src, params, settings)[0].ids, set()
+    for word, t in {word: ids.index(word) for word in ids if ids.index(word)}.items():
+        found, effort = checked_search(src, params, settings, np.setdiff1d(np.arange(V), [word]))
+        seen = next((step for step in (13, 26) if t < step), 41)
+        assert found[0].ids == ids and effort == Effort(1, seen + 41 - t, 41, misses=1, added=1, touched=1)
+        found_at.add(seen)
+    assert len(found_at) > 1
 
 
 def test_scores_of_checked_search_are_those_of_all_words(rng):
