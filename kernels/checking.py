@@ -74,21 +74,21 @@ def check_part(output, desk, stage, part, N, me):
 
 
 @kernel
-def beyond_lists(o, listed, outputs, longest, w, bias, n, desk):
+def beyond_lists(o, listed, layer, n, desk):
     """Fast because
     - the 8-bit weights are a quarter of what a float32 product would read, and one instruction multiplies 64;
     - only rows that need it are multiplied with what rounding left;
     - Python is asked once for all rows, and threads share them.
     """
-    R, levels, capacity = len(o), outputs[0].weights.levels, len(desk.owner)
+    R, levels, capacity = len(o), layer.rough.weights.levels, len(desk.owner)
     desk.o[:R], desk.owner[:R] = o, listed.owner
     for i in range(R):
         best = listed.best[i]
-        desk.inside[i] = dot_rows(o[i], w[best]) + bias[best] - listed.logps[i]
+        desk.inside[i] = dot_rows(o[i], layer.w[best]) + layer.bias[best] - listed.logps[i]
         desk.scale[i], desk.shift[i] = round_row(o[i], levels, desk.word_rows[i])
-        desk.own[i], desk.common[i] = ROOT * np.sqrt(dot_rows(o[i], o[i])), ROOT * longest * desk.scale[i]
-    run_stage(WORDS, R, listed, outputs, w, bias, desk)
-    run_stage(BEYOND, R, listed, outputs, w, bias, desk)
+        desk.own[i], desk.common[i] = ROOT * np.sqrt(dot_rows(o[i], o[i])), ROOT * layer.longest * desk.scale[i]
+    run_stage(WORDS, R, listed, layer, desk)
+    run_stage(BEYOND, R, listed, layer, desk)
     n_finer = 0
     for i in range(R):
         if not desk.deviation[i] <= ROUGH:
@@ -102,20 +102,20 @@ def beyond_lists(o, listed, outputs, longest, w, bias, n, desk):
             desk.scale[place], desk.shift[place] = round_row(desk.rest, levels, desk.word_rows[place])
             n_finer += 1
     if n_finer:
-        run_stage(FINER, n_finer, listed, outputs, w, bias, desk)
-        run_stage(WEIGH, n_finer, listed, outputs, w, bias, desk)
+        run_stage(FINER, n_finer, listed, layer, desk)
+        run_stage(WEIGH, n_finer, listed, layer, desk)
     return desk.words[:R, :n], desk.logits[:R, :n], desk.unseen[:R], desk.weights[:R], desk.deviation[:R]
 
 
 @device_function
-def run_stage(stage, rows, listed, outputs, w, bias, desk):
+def run_stage(stage, rows, listed, layer, desk):
     """The leader's part of a stage."""
-    parts = parts_of_estimate(stage, rows, outputs)
+    parts = parts_of_estimate(stage, rows, layer)
     shared = parts >= FEW_PARTS
     round_id = begin_round(desk.board, stage, rows) if shared else 0
     for part in range(parts):
         if not shared or claim(desk.board, round_id, part):
-            estimate_part(listed.ids, listed.sizes, outputs, w, bias, desk, stage, part, rows, 0)
+            estimate_part(listed.ids, listed.sizes, layer, desk, stage, part, rows, 0)
             if shared:
                 part_done(desk.board)
     if shared:
@@ -123,43 +123,43 @@ def run_stage(stage, rows, listed, outputs, w, bias, desk):
 
 
 @helper
-def help_estimating(ids, sizes, outputs, w, bias, desk, me, n_threads):
+def help_estimating(ids, sizes, layer, desk, me, n_threads):
     """Take parts of what is estimated, until it is over."""
     round_id = next_round(desk.board, 0)
     while round_id != 0:
         stage, rows = stage_of(round_id), rows_of(round_id)
-        parts = parts_of_estimate(stage, rows, outputs)
+        parts = parts_of_estimate(stage, rows, layer)
         for k in range(parts):
             part = (k + me * parts // n_threads) % parts
             if claim(desk.board, round_id, part):
-                estimate_part(ids, sizes, outputs, w, bias, desk, stage, part, rows, me)
+                estimate_part(ids, sizes, layer, desk, stage, part, rows, me)
                 part_done(desk.board)
         round_id = next_round(desk.board, round_id)
 
 
 @device_function
-def parts_of_estimate(stage, rows, outputs):
+def parts_of_estimate(stage, rows, layer):
     """How many there are."""
     if stage == WORDS:
-        return n_list_parts(outputs[0])
-    return 2 * n_list_parts(outputs[0]) if stage == FINER else rows
+        return n_list_parts(layer.rough)
+    return 2 * n_list_parts(layer.rough) if stage == FINER else rows
 
 
 @device_function
-def estimate_part(ids, sizes, outputs, w, bias, desk, stage, part, rows, me):
+def estimate_part(ids, sizes, layer, desk, stage, part, rows, me):
     """One part of a stage."""
     if stage == WORDS:
-        multiply_words(desk, 0, rows, outputs[0], part, 0, me)
+        multiply_words(desk, 0, rows, layer.rough, part, 0, me)
     elif stage == BEYOND:
-        look_beyond(ids, sizes, outputs[0].weights.scale, w, bias, desk, part)
+        look_beyond(ids, sizes, layer, desk, part)
     elif stage == FINER:
-        capacity, parts = len(desk.owner), n_list_parts(outputs[0])
+        capacity, parts = len(desk.owner), n_list_parts(layer.rough)
         if part < parts:
-            multiply_words(desk, 0, rows, outputs[1], part, capacity, me)
+            multiply_words(desk, 0, rows, layer.finer, part, capacity, me)
         else:
-            multiply_words(desk, capacity, rows, outputs[0], part - parts, 2 * capacity, me)
+            multiply_words(desk, capacity, rows, layer.rough, part - parts, 2 * capacity, me)
     else:
-        look_again(outputs[0].weights, desk, part)
+        look_again(layer.rough.weights, desk, part)
 
 
 @device_function
@@ -171,7 +171,7 @@ def multiply_words(desk, first, rows, output, part, place, me):
 
 
 @device_function
-def look_beyond(ids, sizes, scale, w, bias, desk, i):
+def look_beyond(ids, sizes, layer, desk, i):
     """A row: the heaviest words outside its list, and what the others weigh."""
     row, words, logits, inside, b = desk.all_logits[i], desk.words[i], desk.logits[i], desk.inside[i], desk.owner[i]
     for k in range(sizes[b]):
@@ -181,10 +181,10 @@ def look_beyond(ids, sizes, scale, w, bias, desk, i):
         if logits[k] > LOW:
             v = words[k]
             row[v] = LOW
-            logits[k] = dot_rows(desk.o[i], w[v]) + bias[v] - inside
+            logits[k] = dot_rows(desk.o[i], layer.w[v]) + layer.bias[v] - inside
     reach = SURE * np.sqrt(desk.own[i] * desk.own[i] + desk.common[i] * desk.common[i])
-    desk.unseen[i] = highest(row, scale, reach) - inside
-    weigh(row, scale, desk, i)
+    desk.unseen[i] = highest(row, layer.rough.weights.scale, reach) - inside
+    weigh(row, layer.rough.weights.scale, desk, i)
 
 
 @device_function

@@ -26,7 +26,7 @@ import numpy as np
 from ..compiled import compiled
 from . import fast
 from .desks import ALONE, cleared, estimating_desk
-from .packed import round_rows
+from .packed import Output, round_rows
 from .stages import word_logits
 
 MOST_ROWS = 20  # that are estimated at a time: their logits should stay in the cache
@@ -50,17 +50,25 @@ class Listed(NamedTuple):
     logps: np.ndarray  # (R) its log-probability over the list
 
 
+class Layer(NamedTuple):
+    """The output layer, as it is and in 8 bits."""
+
+    w: np.ndarray  # (V,E)
+    bias: np.ndarray  # (V)
+    rough: Output  # all words, in 8 bits
+    finer: Output  # what rounding has left of them, in 8 bits
+    longest: np.float32  # the length of the longest row of `rough`, in whole numbers
+
+
 class Estimates:
     """What all words say, for an engine in float32 that has a preview in 8 bits."""
 
     def __init__(self, engine, n, team):
-        self.rows, self.n = engine.packed.softmax, n
-        finer, self.longest = engine.finer_preview
-        self.outputs = engine.preview.all_words(1), finer.all_words(1)
+        rows, (finer, longest), self.n = engine.packed.softmax, engine.finer_preview, n
+        self.layer = Layer(rows.w, rows.bias, engine.preview.all_words(1), finer.all_words(1), longest)
         self.team = team if engine.preview.w.nbytes >= fast.WORTH_HELP else ALONE
-        self.n_found = min(n + MORE_WORDS, len(self.rows.bias))
-        shape = MOST_ROWS, self.n_found, self.outputs[0], self.rows.w.shape[1]
-        self.desk = estimating_desk(*shape, self.team.n_threads)
+        self.n_found = min(n + MORE_WORDS, len(rows.bias))
+        self.desk = estimating_desk(MOST_ROWS, self.n_found, self.layer.rough, rows.w.shape[1], self.team.n_threads)
 
     def best_words(self, o, ending, best, logps, listed):
         """Readouts (R,E); ending (R), which may only end; the n best words of their lists (R,n), logps (R,n); Listed.
@@ -82,27 +90,25 @@ class Estimates:
 
     def beyond(self, o, listed):
         """As beyond_lists, of any number of rows."""
-        w, bias, desk, parts = self.rows.w, self.rows.bias, cleared(self.desk), []
-        given = self.outputs, self.longest, w, bias, self.n_found, desk
-        with self.team.helping("checking.help_estimating", listed.ids, listed.sizes, self.outputs, w, bias, desk):
+        desk, parts = cleared(self.desk), []
+        with self.team.helping("checking.help_estimating", listed.ids, listed.sizes, self.layer, desk):
             for start in range(0, len(o), MOST_ROWS):
                 part = slice(start, start + MOST_ROWS)
                 of = listed._replace(owner=listed.owner[part], best=listed.best[part], logps=listed.logps[part])
-                parts.append([array.copy() for array in beyond_lists(o[part], of, *given)])
+                parts.append([array.copy() for array in beyond_lists(o[part], of, self.layer, self.n_found, desk)])
         return [np.concatenate(arrays) for arrays in zip(*parts)]
 
 
 @compiled("checking.beyond_lists")
-def beyond_lists(o, listed, outputs, longest, w, bias, n, desk=None):
-    """Readouts (R,E), Listed; two Outputs of all words in 8 bits, and of what rounding left, `longest` being the length
-    of the longest row of the first; w (V,E), bias (V), the same words as they are.
+def beyond_lists(o, listed, layer, n, desk=None):
+    """Readouts (R,E), Listed, Layer -> the n heaviest words outside the lists (R,n), and more.
 
-    -> the n heaviest words outside the lists (R,n), their logits (R,n), computed again; of all others, what no logit is
-    above (R), the sum of the weights (R); the deviation of log-probabilities (R). Logits are relative to the logarithm
-    of inside, weights to inside. Missing words have a logit of -inf. The desk is for the compiled one, whose results
-    lie on it until the next call.
+    That is: their logits (R,n), computed again; of all others, what no logit is above (R), the sum of the weights (R);
+    the deviation of log-probabilities (R). Logits are relative to the logarithm of inside, weights to inside. Missing
+    words have a logit of -inf. The desk is for the compiled one, whose results lie on it until the next call.
     """
-    everybody, (output, finer) = np.zeros(len(o), np.int64), outputs
+    w, bias, output, finer, longest = layer
+    everybody = np.zeros(len(o), np.int64)
     inside = np.einsum("re,re->r", o, w[listed.best]) + bias[listed.best] - listed.logps
     logits = word_logits(o, everybody, output) - inside[:, None]
     for row, b in zip(logits, listed.owner):

@@ -9,7 +9,7 @@ from minnmt.compiled import find_kernel, reading, reading_mode
 from minnmt.search import estimating
 from minnmt.search.checking import best_of_all
 from minnmt.search.desks import Team, check_desk, estimating_desk
-from minnmt.search.estimating import Listed, beyond_lists
+from minnmt.search.estimating import Layer, Listed, beyond_lists
 from minnmt.search.packed import finer_rows, make_rows
 from minnmt.search.stages import best_words, word_logits
 from tests.kernels.compared import compares
@@ -58,9 +58,9 @@ def test_best_of_all(N, V, E, K, precision, n_threads, seed):
 )  # fmt: skip
 def test_beyond_lists(R, V, E, K, share, sharpness, n_threads, seed):
     case = draw_case(np.random.default_rng(seed), R, V, E, share, sharpness)
-    (_, listed, outputs, _, w, bias), n = case, min(K, V)
-    desk = estimating_desk(R, n, outputs[0], E, n_threads)
-    with Team(n_threads).helping("checking.help_estimating", listed.ids, listed.sizes, outputs, w, bias, desk):
+    (_, listed, layer), n = case, min(K, V)
+    desk = estimating_desk(R, n, layer.rough, E, n_threads)
+    with Team(n_threads).helping("checking.help_estimating", listed.ids, listed.sizes, layer, desk):
         found = [array.copy() for array in find_kernel(beyond_lists.counterpart)(*case, n, desk)]
     with reading():
         words, logits, unseen, weights, deviation = beyond_lists.plain(*case, n)
@@ -78,10 +78,10 @@ def test_beyond_lists(R, V, E, K, share, sharpness, n_threads, seed):
     share=st.floats(0, 1), sharpness=st.sampled_from([0.3, 2.0, 9.0]), seed=SEED,
 )  # fmt: skip
 def test_estimates_are_as_good_as_they_say(V, E, n, share, sharpness, seed):
-    o, listed, outputs, longest, w, bias = draw_case(np.random.default_rng(seed), 6, V, E, share, sharpness)
+    o, listed, layer = draw_case(np.random.default_rng(seed), 6, V, E, share, sharpness)
     with reading():
-        words, logits, unseen, rest, deviation = beyond_lists.plain(o, listed, outputs, longest, w, bias, min(n, V))
-    exact = o.astype(np.float64) @ w.T.astype(np.float64) + bias
+        words, logits, unseen, rest, deviation = beyond_lists.plain(o, listed, layer, min(n, V))
+    exact = o.astype(np.float64) @ layer.w.T.astype(np.float64) + layer.bias
     rounding = 1e-6 * max(10.0, np.abs(exact).max())  # of float32
     for i, (b, row) in enumerate(zip(listed.owner, exact)):
         ids = listed.ids[b, : listed.sizes[b]]
@@ -99,10 +99,10 @@ def test_estimates_say_how_far_they_are_off():
     """Neither much less than they are, nor much more."""
     rng, shares = np.random.default_rng(5), []
     for _ in range(20):
-        o, listed, outputs, longest, w, bias = draw_case(rng, 10, 1500, 60, 0.2, 1.5)
+        o, listed, layer = draw_case(rng, 10, 1500, 60, 0.2, 1.5)
         with reading():
-            words, logits, _, rest, deviation = beyond_lists.plain(o, listed, outputs, longest, w, bias, 8)
-        exact = o.astype(np.float64) @ w.T.astype(np.float64) + bias
+            words, logits, _, rest, deviation = beyond_lists.plain(o, listed, layer, 8)
+        exact = o.astype(np.float64) @ layer.w.T.astype(np.float64) + layer.bias
         for i, (b, row) in enumerate(zip(listed.owner, exact)):
             ids = listed.ids[b, : listed.sizes[b]]
             inside, everything = np.logaddexp.reduce(row[ids]), np.logaddexp.reduce(row)
@@ -114,11 +114,11 @@ def test_estimates_say_how_far_they_are_off():
 def test_a_list_that_is_far_too_poor_is_not_trusted():
     """Weights that float32 cannot add up: the deviation is infinite, not a number that compares as small."""
     rng = np.random.default_rng(5)
-    o, listed, outputs, longest, w, bias = draw_case(rng, 4, 900, 20, 0.0, 1.0)
+    o, listed, layer = draw_case(rng, 4, 900, 20, 0.0, 1.0)
     listed = listed._replace(logps=listed.logps + np.float32(90))
-    desk = estimating_desk(4, 5, outputs[0], 20)
+    desk = estimating_desk(4, 5, layer.rough, 20)
     for function in (find_kernel(beyond_lists.counterpart), beyond_lists.plain):
-        *_, weights, deviation = function(o, listed, outputs, longest, w, bias, 5, desk)
+        *_, weights, deviation = function(o, listed, layer, 5, desk)
         assert (deviation == np.inf).all()
 
 
@@ -137,7 +137,7 @@ def draw_case(rng, R, V, E, share, sharpness):
     listed = Listed(owner, ids, np.array([len(words) for words in lists]), best, logps)
     preview = make_rows(w, bias, "int8")
     finer, longest = finer_rows(preview, w)
-    return o, listed, (preview.all_words(1), finer.all_words(1)), longest, w, bias
+    return o, listed, Layer(w, bias, preview.all_words(1), finer.all_words(1), longest)
 
 
 @pytest.mark.parametrize("name", ["SURE", "ROUGH", "RUN", "MOST", "FINEST", "LARGE"])

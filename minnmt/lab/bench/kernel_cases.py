@@ -25,7 +25,7 @@ from ...nn.softmax import softmax_nll, softmax_nll_backward
 from ...search.batch_beam import best_extensions
 from ...search.checking import best_of_all
 from ...search.desks import check_desk, estimating_desk, reading_desk, step_desk
-from ...search.estimating import MORE_WORDS, MOST_ROWS, Listed, beyond_lists
+from ...search.estimating import MORE_WORDS, MOST_ROWS, Layer, Listed, beyond_lists
 from ...search.packed import (
     PRECISIONS,
     EncoderWeights,
@@ -175,8 +175,8 @@ class Maker:
         rows, inside = make_rows(w, bias, "int8"), np.full(R, -60, np.float32)
         listed = Listed(np.zeros(R, int), ids, np.array([ids.size]), np.zeros(R, int), inside)
         (finer, longest), n = finer_rows(rows, w), min(MORE_WORDS, M)
-        outputs = rows.all_words(1), finer.all_words(1)
-        arguments = (o, listed, outputs, longest, w, bias, n, estimating_desk(R, n, outputs[0], self.E))
+        layer = Layer(w, bias, rows.all_words(1), finer.all_words(1), longest)
+        arguments = (o, listed, layer, n, estimating_desk(R, n, layer.rough, self.E))
         flops, nbytes = 2 * R * M * self.E, size_of(rows.w) + 4 * R * M
         return KernelCase(beyond_lists, f"{R} rows, {M:,} words", arguments, flops, nbytes, "int8")
 
