@@ -10,6 +10,7 @@ bfloat16 (in a uint16 each) or four int8. The array that a function is given dec
     fill(array, n)    the total n in every lane, for products of such arrays
     dot(total, w, x)  in each lane total + w x; of int8, total + w0 x0 + w1 x1 + w2 x2 + w3 x3, with w read as unsigned
     store(array, i, total)  into float32, from array[i] on
+    fetch(array, i)  asks for what is at array[i] before it is needed; it may lie beyond the array's end
     transpose(array, i, step, into, j, wide)  16 rows of 16 uint32, `step` apart, become columns of others, `wide` apart
 
 **Threads.** `board` is an array of int64 that several threads look at (team.py).
@@ -213,6 +214,18 @@ def store(typing, array, index, total):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, total), code
+
+
+@intrinsic
+def fetch(typing, array, index):
+    def code(context, builder, signature, arguments):
+        place = address(context, builder, array, *arguments, I8.as_pointer())
+        reading, second_cache, data = I32(0), I32(2), I32(1)
+        function = declare(builder, "llvm.prefetch.p0", ir.VoidType(), place.type, I32, I32, I32)
+        builder.call(function, [place, reading, second_cache, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), code
 
 
 @intrinsic

@@ -2,8 +2,9 @@
 
 BLAS rearranges the weights at every call before it multiplies. Here they are packed once (minnmt/search/packed.py says
 how): 32 outputs are a tile, and for every input, or four of them in 8 bits, the weights of the 32 lie side by side. So
-a tile is read from its first byte to its last, two registers at a time, and each register serves five rows. In 8 bits
-one instruction multiplies and adds 64 pairs of numbers.
+a tile is read from its first byte to its last, two registers at a time, and each register serves five rows. If there
+are more, the tile is read again from the cache. Meanwhile the next tile is on its way from memory. In 8 bits one
+instruction multiplies and adds 64 pairs of numbers.
 
 The plain function is in minnmt/search/packed.py. Notebooks 08 and 09.
 """
@@ -11,7 +12,7 @@ The plain function is in minnmt/search/packed.py. Notebooks 08 and 09.
 import numpy as np
 
 from .functions import ZERO, largest_magnitude
-from .intrinsics import LANES, dot, fill, load, spread, store
+from .intrinsics import LANES, dot, fetch, fill, load, spread, store
 from .jit import device_function, kernel
 from .team import PATIENCE, begin_round, claim, part_done, wait_for_helpers
 
@@ -96,10 +97,11 @@ def multiply_part(rows, row_scale, shift, weights, part, totals, out):
     outputs = slice(first_tile * TILE, min(end_tile * TILE, len(bias)))
     for begin in range(0, len(rows), BLOCK):
         end = min(begin + BLOCK, len(rows))
+        turns = (end - begin + GROUP - 1) // GROUP
         for tile in range(first_tile, end_tile):
-            for first in range(begin, end, GROUP):
-                place = totals[first - begin :, (tile - first_tile) * TILE :]
-                multiply_tile(rows[:end], shift, first, w[tile], place)
+            for turn in range(turns):
+                place = totals[turn * GROUP :, (tile - first_tile) * TILE :]
+                multiply_tile(rows[:end], shift, begin + turn * GROUP, w[tile], place, turn, turns)
         for i in range(begin, end):
             scale_row(totals[i - begin], row_scale[i], scale[outputs], bias[outputs], out[i][outputs])
 
@@ -134,10 +136,11 @@ def round_row(x, levels, rounded):
 
 
 @device_function
-def multiply_tile(rows, shift, first, w, totals):
+def multiply_tile(rows, shift, first, w, totals, turn, turns):
     """Five rows from `first` on times a tile w (G,32 or 128) -> fills totals (5,32), a part of a wider array.
 
-    If fewer are left, the last is taken again, and what it gives is not used: cheaper than code for every number.
+    If fewer are left, the last is taken again, and what it gives is not used: cheaper than code for every number. Each
+    turn of the tile fetches its share of the next tile, which follows in memory.
     """
     step, last, wide = w.shape[1] // TILE, len(rows) - 1, totals.strides[0] // 4
     width = rows.strides[0] // rows.itemsize  # from one row to the next: rows may be a part of wider ones
@@ -147,7 +150,12 @@ def multiply_tile(rows, shift, first, w, totals):
     b0, b1, b2, b3, b4 = a0, a1, a2, a3, a4
     i0, i1, i2, i3, i4 = i0 * width, i1 * width, i2 * width, i3 * width, i4 * width  # where they begin
     half = w.shape[1] // 2
+    share = w.shape[1] // turns  # of the next tile, for each group of this one
+    ahead = len(w) * (w.shape[1] + turn * share)
     for group in range(len(w)):
+        fetch(w, ahead + group * share)
+        if turns == 1:
+            fetch(w, ahead + group * share + half)  # the share is two lines of the cache
         e, place = group * step, group * 2 * half
         u, v = load(w, place), load(w, place + half)
         x = spread(rows, i0 + e)
