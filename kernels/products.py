@@ -100,8 +100,11 @@ def multiply_part(rows, row_scale, shift, weights, part, totals, out):
         turns = (end - begin + GROUP - 1) // GROUP
         for tile in range(first_tile, end_tile):
             for turn in range(turns):
-                place = totals[turn * GROUP :, (tile - first_tile) * TILE :]
-                multiply_tile(rows[:end], shift, begin + turn * GROUP, w[tile], place, turn, turns)
+                first, place = begin + turn * GROUP, totals[turn * GROUP :, (tile - first_tile) * TILE :]
+                if first == end - 1:
+                    multiply_tile_by_one(rows, shift, first, w[tile], place)
+                else:
+                    multiply_tile(rows[:end], shift, first, w[tile], place, turn, turns)
         for i in range(begin, end):
             scale_row(totals[i - begin], row_scale[i], scale[outputs], bias[outputs], out[i][outputs])
 
@@ -178,3 +181,15 @@ def multiply_tile(rows, shift, first, w, totals, turn, turns):
     store(totals, 3 * wide + LANES, b3)
     store(totals, 4 * wide, a4)
     store(totals, 4 * wide + LANES, b4)
+
+
+@device_function
+def multiply_tile_by_one(rows, shift, i, w, totals):
+    """The same for row i alone, which takes as long as reading the tile; what comes next, the processor foresees."""
+    step, half, begin = w.shape[1] // TILE, w.shape[1] // 2, i * (rows.strides[0] // rows.itemsize)
+    a, b = fill(w, shift[i]), fill(w, shift[i])
+    for group in range(len(w)):
+        place, x = group * 2 * half, spread(rows, begin + group * step)
+        a, b = dot(a, load(w, place), x), dot(b, load(w, place + half), x)
+    store(totals, 0, a)
+    store(totals, LANES, b)
