@@ -24,8 +24,9 @@ NOT_WITH_REFERENCE = ("alignments", "replace_unk", "profile", "verify", "json")
 @opt.select_options
 @click.option(
     "--verify", type=click.Choice(["all", "best"]),
-    help="With --topn N. all: exactly the translations and scores of the full vocabulary. best: check the best "
-    "translations, and search again if a word outside the list was nearly as good. Pays with large vocabularies.",
+    help="With --topn N. all: the translations of the full vocabulary, with scores equal to five digits. best: check "
+    "the best translations, and search again if a word outside the list was nearly as good. Pays with large "
+    "vocabularies.",
 )  # fmt: skip
 @click.option(
     "--replace-unk", metavar="HOW",
