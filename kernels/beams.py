@@ -20,7 +20,7 @@ def best_extensions(more, words, logps, sentence, free):
             first = end
         for k in range(K):
             total, place = logps[n] + more[n, k], end
-            if not total > LOW:  # np.isfinite would subtract it from itself, which is always 0 to the compiler
+            if not total > LOW:  # a word that may not be chosen, or nan
                 continue
             while place > first and total > totals[place - 1]:
                 place -= 1

@@ -22,7 +22,7 @@ PART = 8  # tiles
 BLOCK = 40  # rows that are multiplied with a part before the next are: their totals stay in the cache
 ZERO_POINT = 128  # what is added to an 8-bit weight to make it unsigned
 FEW_PARTS = 4  # fewer are not worth a meeting
-SHARED = 15  # a stage of shared_product, at whichever desk
+SHARED = 15  # the stage of shared_product, at the desks of reading and of steps; the largest that team.py can name
 TINY = np.float32(1e-30)  # a row of nothing larger counts as zero: levels / largest must be a number
 
 
@@ -54,7 +54,7 @@ def product(x, weights):
 
 @kernel
 def shared_product(x, weights, desk):
-    """The parts of `product` are claimed by whoever is free (team.py); the results lie on the desk until the next."""
+    """Fast because the parts of `product` are claimed by whoever is free (team.py)."""
     M, parts = len(x), n_parts(weights)
     for i in range(M):
         desk.scale[i], desk.shift[i] = round_row(x[i], weights.levels, desk.word_rows[i])
@@ -67,13 +67,13 @@ def shared_product(x, weights, desk):
                 part_done(desk.board)
     if shared:
         wait_for_helpers(desk.board, parts, PATIENCE * M)
-    return desk.new[:M]
+    return desk.word_products[:M]
 
 
 @device_function
 def shared_part(weights, desk, part, M, me):
     """One part of it."""
-    multiply_part(desk.word_rows[:M], desk.scale, desk.shift, weights, part, desk.totals[me], desk.new[:M])
+    multiply_part(desk.word_rows[:M], desk.scale, desk.shift, weights, part, desk.totals[me], desk.word_products[:M])
 
 
 @device_function
@@ -101,7 +101,7 @@ def multiply_part(rows, row_scale, shift, weights, part, totals, out):
         for tile in range(first_tile, end_tile):
             for turn in range(turns):
                 first, place = begin + turn * GROUP, totals[turn * GROUP :, (tile - first_tile) * TILE :]
-                if first == end - 1:
+                if end - begin == 1:
                     multiply_tile_by_one(rows, shift, first, w[tile], place)
                 else:
                     multiply_tile(rows[:end], shift, first, w[tile], place, turn, turns)
@@ -142,8 +142,9 @@ def round_row(x, levels, rounded):
 def multiply_tile(rows, shift, first, w, totals, turn, turns):
     """Five rows from `first` on times a tile w (G,32 or 128) -> fills totals (5,32), a part of a wider array.
 
-    If fewer are left, the last is taken again, and what it gives is not used: cheaper than code for every number. Each
-    turn of the tile fetches its share of the next tile, which follows in memory.
+    If fewer are left, the last is taken again, and what it gives is not used: cheaper than code for every number. The
+    rows that a tile is multiplied with come in `turns` turns of five, of which this is number `turn`: each fetches its
+    share of the next tile, which follows in memory.
     """
     step, last, wide = w.shape[1] // TILE, len(rows) - 1, totals.strides[0] // 4
     width = rows.strides[0] // rows.itemsize  # from one row to the next: rows may be a part of wider ones
@@ -185,7 +186,7 @@ def multiply_tile(rows, shift, first, w, totals, turn, turns):
 
 @device_function
 def multiply_tile_by_one(rows, shift, i, w, totals):
-    """The same for row i alone, which takes as long as reading the tile; what comes next, the processor foresees."""
+    """The same for row i alone. It does nothing but read, and the processor itself fetches what is read in order."""
     step, half, begin = w.shape[1] // TILE, w.shape[1] // 2, i * (rows.strides[0] // rows.itemsize)
     a, b = fill(w, shift[i]), fill(w, shift[i])
     for group in range(len(w)):

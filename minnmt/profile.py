@@ -3,8 +3,8 @@
 FUNCTIONS says which functions belong to a stage. While a profile is taken, each of them is replaced by one that looks
 at the clock before and after. What a function calls of another stage is that stage's time and not its own; only the
 encoder keeps all it calls, for its GRUs are not the decoder's. Work that is handed to other threads is booked in these
-threads, under the stage that hands it out, and waiting for them is nobody's time. Not booked: threads that help with a
-single sentence's encoder.
+threads, under the stage that hands it out, and waiting for them is nobody's time. Not booked: threads that help
+with a single sentence's encoder and its new words.
 """
 
 import contextlib

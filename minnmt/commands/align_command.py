@@ -51,7 +51,10 @@ SELECTORS = {"phrases": "phrases.npz", "neural": "selection.npz", "screen": "scr
     "--table", type=opt.FILE,
     help="Without a model: write source, target and ln p(target | source), one link per line.",
 )  # fmt: skip
-@click.option("--threads", type=opt.POSITIVE, help="Threads that share the work. [default: as train]")
+@click.option(
+    "--threads", type=opt.POSITIVE,
+    help="Threads that share the work; with --method neural, four at most. [default: as train]",
+)  # fmt: skip
 @opt.shares_option
 def align(method, src, trg, **options):
     """Learn which target words belong to which source words.
@@ -72,7 +75,7 @@ def align(method, src, trg, **options):
     if method != "attention":
         refuse(options, ATTENTION_ONLY, "goes with --method attention")
     if method not in THREADED:
-        refuse(options, ("threads",), "goes with --method attention, phrases and neural")
+        refuse(options, ("threads",), f"goes with --method {', '.join(THREADED[:-1])} and {THREADED[-1]}")
     if method not in ITERATING:
         refuse(options, ("iterations",), f"goes with --method {' and '.join(ITERATING)}")
     if method in SELECTORS:

@@ -192,11 +192,11 @@ def hypotheses(beams, sentences, best=None):
 
 @compiled("beams.best_extensions")
 def best_extensions(more, words, logps, sentence, free):
-    """What the best words of rows add (N,K), these words (N,K); logps (N); the sentence of each row (N), ascending;
-    free places (B) -> parents, words, logps.
+    """more (N,K), what the best words of rows add, words (N,K), logps (N), sentence (N), free (B) -> three arrays (N').
 
-    The chosen extensions of a sentence are side by side, best first, as many as it has free places. Ties go to the
-    earlier hypothesis, then to the lower word.
+    These are the rows that the chosen extensions continue, their words and their log-probabilities. Those of a sentence
+    are side by side, best first, as many as it has free places. Ties go to the earlier hypothesis, then to the lower
+    word. The sentences of rows are ascending.
     """
     K = words.shape[1]
     total = (logps[:, None] + more).reshape(-1)
@@ -204,7 +204,7 @@ def best_extensions(more, words, logps, sentence, free):
     order = np.lexsort((-total, of))  # by sentence, then by value; equal values stay in their order
     of = of[order]
     place = np.arange(len(of)) - np.searchsorted(of, of)
-    chosen = order[(place < free[of]) & np.isfinite(total[order])]
+    chosen = order[(place < free[of]) & (total[order] > -np.inf)]
     return chosen // K, words.reshape(-1)[chosen], total[chosen]
 
 

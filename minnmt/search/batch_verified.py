@@ -21,7 +21,7 @@ from .doubts import Doubts
 from .estimating import Estimates, Listed
 from .fast import FastSteps
 from .stages import State
-from .verified import PACE, Effort, draft_length, is_far_from, least_share, n_checked
+from .verified import PACE, Effort, draft_length, is_far_from_end, least_share, n_checked
 
 NOT_DRAFTED = -1
 
@@ -183,7 +183,7 @@ def checked_batch_search(sentences, engine, settings, lists, team=ALONE):
         searched, began = np.unique(beams.live.sentence), beams.time.copy()
         search_on(steps, beams, trail)
         going = np.unique(beams.live.sentence)
-        best, missed = check_best(beams, going, is_far_from(expected, beams.time), checker, judged)
+        best, missed = check_best(beams, going, is_far_from_end(beams.time, expected), checker, judged)
         back = {b: beams.time[b] for b in going.tolist()}
         for b in searched.tolist():
             times, words = missed[b]
@@ -214,7 +214,7 @@ def search_on(steps, beams, trail):
 
     Adds a Moment for every step, and one for the next.
     """
-    parents, notes = np.arange(len(beams.live.words)), ()
+    parents = np.arange(len(beams.live.words))
     with steps.helped():
         for _ in range(PACE):
             if not len(parents):
@@ -250,11 +250,12 @@ def go_back(beams, trail, times):
 
 
 def check_best(beams, going, far, checker, judged):
-    """Beams, with readouts, the sentences that are not over, and (B) which are far from it -> ranked, missed.
+    """What all words say of the best translations, and of the best hypotheses on the way -> ranked, missed.
 
-    Of sentences that are over, what all words say of the best translations; of those that are far from it, of the best
-    hypotheses. ranked: [(score, logp, node)], best first, as Beams.best gives them. missed: the steps (M) at which
-    another word might have been chosen, and the words (M). judged: {node: what was found of it before}.
+    beams: their last notes are readouts; going: the sentences that are not over; far (B): which of these have many
+    steps before them, and are looked at. ranked: [(score, logp, node)], best first, as Beams.best gives them. missed:
+    the steps (M) at which another word might have been chosen, and the words (M). judged: {node: what was found of it
+    before}.
     """
     history, settings = beams.history, beams.settings
     best = beams.best(n_checked(settings))

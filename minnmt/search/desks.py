@@ -28,7 +28,7 @@ class ReadingDesk(NamedTuple):
     memory: np.ndarray  # (B,S,C+3H+E)
     rows: np.ndarray  # (B*S,C+) annotations as they are multiplied
     word_rows: np.ndarray  # (B*S,E+) embeddings
-    new: np.ndarray  # (B*S,6H) what these are multiplied to
+    word_products: np.ndarray  # (B*S,6H) of embeddings
     scale: np.ndarray  # (B*S) of rows, or word_rows
     shift: np.ndarray  # (B*S)
     order: np.ndarray  # (B) the longest sentence first
@@ -50,7 +50,7 @@ class StepDesk(NamedTuple):
     s: np.ndarray  # (R,H)
     state_rows: np.ndarray  # (R,H+) states as they are multiplied
     word_rows: np.ndarray  # (R,E+) embeddings, then readouts
-    new: np.ndarray  # (R,3H+E) what embeddings are multiplied to
+    word_products: np.ndarray  # (R,3H+E) of embeddings
     scale: np.ndarray  # (R) of state_rows, or word_rows
     shift: np.ndarray  # (R)
     middle: np.ndarray  # (R,3H+C)
@@ -135,7 +135,10 @@ def step_desk(R, n, state, source, weights, output, n_threads=1):
 
 
 def check_desk(R, n, output, n_threads=1):
-    """R rows at most, n best words of each, Output with one list -> CheckDesk; the thread's last one is cleared."""
+    """R rows at most, n best words of each, Output with one list -> CheckDesk.
+
+    Its logits lie where those of the thread's last desk were.
+    """
     if reading_mode():
         return None
     V = int(output.sizes.max())
@@ -147,7 +150,10 @@ def check_desk(R, n, output, n_threads=1):
 
 
 def estimating_desk(R, n, output, E, n_threads=1):
-    """R rows at most of E numbers, n words of each, Output with one list -> EstimatingDesk."""
+    """R rows at most of E numbers, n words of each, Output with one list -> EstimatingDesk.
+
+    Its logits lie where those of the thread's last desk were.
+    """
     if reading_mode():
         return None
     V = int(output.sizes.max())

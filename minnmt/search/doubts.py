@@ -23,8 +23,11 @@ class Doubts:
         self.variance = np.zeros(n_sentences)  # of the log-probability of each live hypothesis
 
     def advance(self, beams, chosen, notes, rows, more, variance, listed):
-        """As Beams.advance, of what was chosen by `more` (N,K); its variance (N), the last of the notes; which of it
-        belongs to words of the lists (N,K)."""
+        """As Beams.advance, of what was chosen by `more` (N,K).
+
+        variance (N): of these log-probabilities; it becomes the last of the notes. listed (N,K): which of them belong
+        to words of the lists.
+        """
         total = self.variance.copy()
         total[rows] += variance
         self.look(beams, rows, chosen, more, total[rows], listed)
@@ -33,7 +36,7 @@ class Doubts:
         return parents
 
     def look(self, beams, rows, chosen, more, variance, listed):
-        """Before a step: is whatever will be chosen clearly better than what each row would add next?"""
+        """Before a step: is whatever was chosen clearly better than what each row would add next?"""
         sentence, logps, K = beams.live.sentence[rows], beams.live.logps[rows], more.shape[1]
         self.unsure[sentence[variance == np.inf]] = True
         parents, _, totals = chosen

@@ -101,16 +101,17 @@ class Estimates:
 
 @compiled("checking.beyond_lists")
 def beyond_lists(o, listed, layer, n, desk=None):
-    """Readouts (R,E), Listed, Layer -> the n heaviest words outside the lists (R,n), and more.
+    """Readouts (R,E), Listed, Layer -> words (R,n), logits (R,n), unseen (R), weights (R), deviation (R).
 
-    That is: their logits (R,n), computed again; of all others, what no logit is above (R), the sum of the weights (R);
-    the deviation of log-probabilities (R). Logits are relative to the logarithm of inside, weights to inside. Missing
-    words have a logit of -inf. The desk is for the compiled one, whose results lie on it until the next call.
+    The n heaviest words outside the lists, and their logits, computed again; of all others, what no logit is above, and
+    the sum of the weights; the deviation of log-probabilities. Logits are relative to the logarithm of inside, weights
+    to inside. Missing words have a logit of -inf. The desk is for the compiled one, whose results lie on it until the
+    next call.
     """
-    w, bias, output, finer, longest = layer
+    w, bias, rough, finer, longest = layer
     everybody = np.zeros(len(o), np.int64)
     inside = np.einsum("re,re->r", o, w[listed.best]) + bias[listed.best] - listed.logps
-    logits = word_logits(o, everybody, output) - inside[:, None]
+    logits = word_logits(o, everybody, rough) - inside[:, None]
     for row, b in zip(logits, listed.owner):
         row[listed.ids[b, : listed.sizes[b]]] = -np.inf
     words = np.argsort(-logits, axis=1, kind="stable")[:, :n]
@@ -119,19 +120,19 @@ def beyond_lists(o, listed, layer, n, desk=None):
     words, again = np.where(there, words, 0), np.where(there, again, -np.inf)
     for row, own in zip(logits, (own[has] for own, has in zip(words, there))):
         row[own] = -np.inf
-    rounded, scale = round_rows(o, output.weights.levels)
+    rounded, scale = round_rows(o, rough.weights.levels)
     rest = o - scale[:, None] * rounded
     own, common = np.sqrt((o * o).sum(axis=1) / 12), scale * longest / 12**0.5  # deviations of a logit, by its scale
     runs = np.arange(0, logits.shape[1], RUN)
-    reach = SURE * np.hypot(own, common)[:, None] * np.maximum.reduceat(output.weights.scale, runs)
+    reach = SURE * np.hypot(own, common)[:, None] * np.maximum.reduceat(rough.weights.scale, runs)
     unseen = (np.maximum.reduceat(logits, runs, axis=1) + reach).max(axis=1)
     found = 1 + np.exp(np.minimum(again, MOST)).sum(axis=1)
-    weights, deviation = weigh(logits, output.weights.scale, own, common, found)
+    weights, deviation = weigh(logits, rough.weights.scale, own, common, found)
     rows = np.flatnonzero(~(deviation <= ROUGH))
-    logits[rows] += word_logits(rest[rows], everybody[rows], output) - output.weights.bias
+    logits[rows] += word_logits(rest[rows], everybody[rows], rough) - rough.weights.bias
     logits[rows] += word_logits(o[rows], everybody[rows], finer)
     own = np.hypot(FINEST * own, np.sqrt((rest * rest).sum(axis=1) / 12))[rows]
-    given = logits[rows], output.weights.scale, own, FINEST * common[rows], found[rows]
+    given = logits[rows], rough.weights.scale, own, FINEST * common[rows], found[rows]
     weights[rows], deviation[rows] = weigh(*given)
     return words, again, unseen, weights, deviation
 

@@ -53,7 +53,11 @@ def product(x, weights):
 
 @compiled("products.shared_product")
 def shared_product(x, weights, desk=None):
-    """The same, of rows as wide as the desk's `word_rows`; threads that help at the desk take a share of it."""
+    """x (M,E), Weights -> (M,N), as product; threads that help at the desk take a share of it.
+
+    The desk of a reading or of steps, made for these weights and for M rows or more, is for the compiled one, whose
+    result lies on it until the next call.
+    """
     return product(x, weights)
 
 

@@ -29,7 +29,8 @@ from .beam import Beginning, allowed, best_extensions, best_places, could_win, e
 WORTH, FIRST_MISS, LAST = 2.0, 40.0, 1.5  # see draft_length
 RIVALS, LEAST_SHARE = 3, 0.3  # of checked_search: translations that are checked, words that are missed
 MOST_BETTER = 16  # words that are looked at in a step
-PACE = 13  # steps of checked_search without a check: one takes as long as two steps, and half of 26 steps have a miss
+PACE = 13  # steps of checked_search without a check: one takes as long as two steps, and in 26 steps half of the
+# sentences have a miss
 
 
 @dataclass
@@ -161,15 +162,15 @@ def checked_search(src, params, settings, ids):
             ended = ended + [h for h in best if h.ended]
             live = [h for h in best if not h.ended]
             steps.append((live, ended))
-            if (len(steps) - 1 - first) % PACE == 0 and is_far_from(expected, len(steps) - 1):
+            if (len(steps) - 1 - first) % PACE == 0 and is_far_from_end(len(steps) - 1, expected):
                 break
         over = not could_win(live, ended, longest, settings)
-        chosen = sorted(ended, key=lambda h: -settings.score(h.logp, len(h.ids))) if over else live
-        checked = [check(src, h, params, settings) for h in chosen[: n_checked(settings)]]
+        leading = sorted(ended, key=lambda h: -settings.score(h.logp, len(h.ids))) if over else live
+        checked = [check(src, h, params, settings) for h in leading[: n_checked(settings)]]
         missing = {}  # by step
         for _, better in checked:
-            for t, chosen in enumerate(better):
-                missing.setdefault(t, set()).update(np.setdiff1d(chosen, ids).tolist())
+            for t, others in enumerate(better):
+                missing.setdefault(t, set()).update(np.setdiff1d(others, ids).tolist())
         n_steps, first = len(steps) - 1 - first, min((t for t in missing if missing[t]), default=len(steps) - 1)
         new = sorted(set().union(*missing.values()))
         effort.add_search(n_steps, len(steps) - 1, len(new))
@@ -179,13 +180,13 @@ def checked_search(src, params, settings, ids):
         ids = np.union1d(ids, new).astype(int)
 
 
-def is_far_from(expected, t):
-    """After t steps: is a check worth it before the end comes, which is expected after so many steps?"""
+def is_far_from_end(t, expected):
+    """After t steps, of which so many are expected: is a check worth it before the end comes?"""
     return expected - t >= PACE / 2
 
 
 def check(src, h, params, settings):
-    """A hypothesis -> as a translation, with its score from all words; at each step, other words for it."""
+    """A hypothesis -> the same with its score from all words, if it has ended; at each step, other words for it."""
     s, memory, _ = encode(*pad([src]), params)
     logp, better = 0.0, []
     for t, word in enumerate(h.ids):

@@ -24,7 +24,8 @@ def test_best_extensions(rows, K, ties, seed):
     rng = np.random.default_rng(seed)
     sentence, N = np.repeat(np.arange(len(rows)), rows), sum(rows)
     more = rng.integers(-3, 1, (N, K)).astype(np.float32) if ties else rng.standard_normal((N, K)).astype(np.float32)
-    more[rng.random((N, K)) < 0.2] = -np.inf
+    for never in (-np.inf, -np.inf, np.nan, np.inf):  # +inf is chosen first, nan never
+        more[rng.random((N, K)) < 0.1] = never
     logps = rng.integers(-3, 1, N) * 1.0
     words, free = rng.integers(0, 99, (N, K)), rng.integers(0, 8, len(rows))
     ours, theirs = (function(more, words, logps, sentence, free) for function in both(best_extensions))

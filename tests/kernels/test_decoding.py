@@ -238,10 +238,11 @@ def test_decoder_step(lengths, H, E, K, precision, n_threads, seed):
 @compares(shared_product)
 @settings(max_examples=40, deadline=None)
 @given(
-    M=st.integers(0, 7), H=st.integers(1, 90), E=st.integers(1, 20), precision=PRECISION, n_threads=N_THREADS, seed=SEED
-)
+    M=st.integers(0, 7), H=st.integers(1, 90) | st.integers(260, 280), E=st.integers(1, 20), precision=PRECISION,
+    n_threads=N_THREADS, seed=SEED,
+)  # fmt: skip
 def test_shared_products(M, H, E, precision, n_threads, seed):
-    """At either desk: the same numbers as of one thread, and no argument has changed."""
+    """At either desk: the same numbers as of one thread, and no argument has changed. Large ones are shared."""
     rng = np.random.default_rng(seed)
     weights, lengths = draw_step_weights(rng, H, E, precision), [3, 4]
     source, output = draw_source(rng, lengths, 2 * H, 3 * H + E), draw_output(rng, [9, 8], E, precision)
@@ -260,6 +261,7 @@ def test_shared_products(M, H, E, precision, n_threads, seed):
                 ours = find_kernel(shared_product.counterpart)(x, word, at)
                 np.testing.assert_array_equal(ours, shared_product.plain(x, word))  # of kernels
         np.testing.assert_array_equal(x, before)
+        assert H < 260 or int(at.board[0]) >> 32 == 2  # rounds
 
 
 @contextlib.contextmanager

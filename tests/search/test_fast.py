@@ -73,16 +73,20 @@ def test_a_team_finds_what_one_thread_finds(rng, monkeypatch, precision, with_li
     helping = team.helping
     monkeypatch.setattr(team, "helping", lambda *given: asked.append(given) or helping(*given))
     expected = batch_beam_search(sentences, engine, settings, lists)
-    for _ in range(20):
+
+    def search_with_the_team():
         for found, one in zip(batch_beam_search(sentences, engine, settings, lists, team), expected, strict=True):
             assert [(h.ids, h.score) for h in found] == [(h.ids, h.score) for h in one]
+
+    for _ in range(20):
+        search_with_the_team()
     assert [given[0] for given in asked] == ["reading.help_reading", "decoding.help_steps"] * 20
     n_rounds = [int(given[-1].board[0]) >> 32 for given in asked]
     n_steps = max(len(h.ids) + 1 for found in expected for h in found)
     n_stages = 4 if with_lists else 5  # choosing the best of a few words is not shared
     assert n_rounds[0] == 3 and n_rounds[1] == n_steps * n_stages  # every stage of every step was
     engine.forget_words()
-    batch_beam_search(sentences, engine, settings, lists, team)
+    search_with_the_team()
     n_new = int(asked[-1][-1].board[0] >> 32) - n_steps * n_stages
     assert 0 < n_new <= n_steps  # words that are new are shared, too
 
