@@ -127,12 +127,7 @@ def matched(lab, name, origin, size):
     """-> n, or the threshold, and the selector whose lists have `size` words on average, or nearly so."""
     make = candidates_of(lab, name, origin)
     if origin == "neural":
-        low, high = -20.0, 20.0  # log-odds
-        for _ in range(18):
-            middle = (low + high) / 2
-            longer = mean_size(lab, name, make(1 / (1 + np.exp(-middle)))) > size
-            low, high = (middle, high) if longer else (low, middle)
-        threshold = float(1 / (1 + np.exp(-high - 0.001)))  # above the word it stopped at, however that is rounded
+        threshold = threshold_for(size, make(0.5), test_batches(lab, name))
         return threshold, make(threshold)
     low, high = 1, len(lab.model(name).trg.vocab)
     while low < high:
@@ -146,9 +141,24 @@ def matched(lab, name, origin, size):
 
 def mean_size(lab, name, selector):
     """Words of a list, the mean of the test sentences."""
-    sentences = [ids for line in lab.split(name, "test").src if (ids := lab.model(name).src.ids(line))]
-    batches = (sentences[i : i + 64] for i in range(0, len(sentences), 64))
+    batches = test_batches(lab, name)
     return float(np.mean([len(ids) for batch in batches for ids in selector.lists(*pad(batch))]))
+
+
+def threshold_for(size, selector, batches):
+    """A NeuralSelector -> the threshold with which its lists of these sentences have `size` words on average."""
+    scores = np.concatenate([selector.scores(*pad(batch)) for batch in batches])  # (N,V)
+    z = np.delete(scores, selector.always, axis=1).reshape(-1)
+    n = round((size - len(selector.always)) * len(scores))  # so many are to be above it
+    n = min(max(n, 1), len(z) - 1)
+    least_in, most_out = -np.partition(-z, (n - 1, n))[n - 1 : n + 1].astype(np.float64)
+    return float(1 / (1 + np.exp(-(least_in + most_out) / 2)))
+
+
+def test_batches(lab, name):
+    """The sentences of the test text as ids, 64 at a time."""
+    sentences = [ids for line in lab.split(name, "test").src if (ids := lab.model(name).src.ids(line))]
+    return [sentences[i : i + 64] for i in range(0, len(sentences), 64)]
 
 
 def candidates_of(lab, name, origin):
