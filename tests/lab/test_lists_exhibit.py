@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from minnmt.lab.reproduce.lists_exhibit import threshold_for
+from minnmt.lab.reproduce.lists_exhibit import least_n, threshold_for
 from minnmt.nn.selection import Selection
 from minnmt.search.neural_selector import NeuralSelector
 from minnmt.text.batches import pad
@@ -20,3 +20,10 @@ def test_a_threshold_gives_lists_of_a_size(rng, size, found):
     selector = NeuralSelector(params, layer, threshold_for(size, NeuralSelector(params, layer), batches))
     lists = [ids for batch in batches for ids in selector.lists(*pad(batch))]
     assert np.mean([len(ids) for ids in lists]) == found
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 7, 8, 63, 99, 100, 1000])
+def test_the_least_n_is_found_without_trying_many_more(least):
+    tried = []
+    assert least_n(lambda n: tried.append(n) or n >= least, 100) == min(least, 100)
+    assert max(tried) < 2 * least

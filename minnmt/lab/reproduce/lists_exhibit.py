@@ -129,14 +129,19 @@ def matched(lab, name, origin, size):
     if origin == "neural":
         threshold = threshold_for(size, make(0.5), test_batches(lab, name))
         return threshold, make(threshold)
-    low, high = 1, len(lab.model(name).trg.vocab)
+    n = least_n(lambda n: mean_size(lab, name, make(n)) >= size - 0.5, len(lab.model(name).trg.vocab))
+    return n, make(n)
+
+
+def least_n(is_enough, most):
+    """The least n from 1 to `most` that is enough; more than twice as many are never tried, for they take memory."""
+    low, high = 1, 1
+    while high < most and not is_enough(high):
+        low, high = high + 1, min(2 * high, most)
     while low < high:
         middle = (low + high) // 2
-        if mean_size(lab, name, make(middle)) < size - 0.5:
-            low = middle + 1
-        else:
-            high = middle
-    return low, make(low)
+        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
+    return low
 
 
 def mean_size(lab, name, selector):
