@@ -233,6 +233,10 @@ def export(name, output, topn, counts, by, min_prob, frequent, phrases, **option
         click.echo(f"left out: candidates that this format cannot spell ({n_left_out:,})", err=True)
     use = FORMATS[name].use.format(path=output, always=2, topn=topn)
     click.echo(f"wrote {n_written:,} candidates of {n_src:,} source words to {output}", err=True)
+    if beside:
+        n_phrases = len(set(beside[1].rows.tolist()))
+        hint = "" if n_phrases else "; with a smaller --topn there are more"
+        click.echo(f"phrases with candidates that their words do not bring: {n_phrases:,}{hint}", err=True)
     click.echo(f"use: {use}", err=True)
 
 

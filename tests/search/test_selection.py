@@ -158,6 +158,7 @@ def test_from_align_to_decode(tiny_run, tmp_path):
     assert why.code == 0 and "copy: does not bring it" in why.out and "phrases: " in why.out, why.err
     vmap = run_cli("candidates", "export", "-m", run, "--format", "ct2", "--phrases", "-o", tmp_path / "vmap.txt")
     files = [tmp_path / "vmap.txt", "-o", tmp_path / "c.npz", "--phrases", tmp_path / "p.npz"]
+    assert "phrases with candidates that their words do not bring: " in vmap.err
     back = run_cli("candidates", "import", "-m", run, *files)
     assert vmap.code == back.code == 0 and (tmp_path / "p.npz").exists(), (vmap.err, back.err)
     by_sentence = [name for name in SELECTORS if name != "screen"]
