@@ -127,7 +127,7 @@ def matched(lab, name, origin, size):
     """-> n, or the threshold, and the selector whose lists have `size` words on average, or nearly so."""
     make = candidates_of(lab, name, origin)
     if origin == "neural":
-        threshold = threshold_for(size, make(0.5), test_batches(lab, name))
+        threshold = threshold_for(size, make(0.5), batches_of_test(lab, name))
         return threshold, make(threshold)
     n = least_n(lambda n: mean_size(lab, name, make(n)) >= size - 0.5, len(lab.model(name).trg.vocab))
     return n, make(n)
@@ -146,7 +146,7 @@ def least_n(is_enough, most):
 
 def mean_size(lab, name, selector):
     """Words of a list, the mean of the test sentences."""
-    batches = test_batches(lab, name)
+    batches = batches_of_test(lab, name)
     return float(np.mean([len(ids) for batch in batches for ids in selector.lists(*pad(batch))]))
 
 
@@ -160,7 +160,7 @@ def threshold_for(size, selector, batches):
     return float(1 / (1 + np.exp(-(least_in + most_out) / 2)))
 
 
-def test_batches(lab, name):
+def batches_of_test(lab, name):
     """The sentences of the test text as ids, 64 at a time."""
     sentences = [ids for line in lab.split(name, "test").src if (ids := lab.model(name).src.ids(line))]
     return [sentences[i : i + 64] for i in range(0, len(sentences), 64)]
